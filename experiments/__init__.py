@@ -1,0 +1,1 @@
+"""The language of experiments, and the experiments that ship."""

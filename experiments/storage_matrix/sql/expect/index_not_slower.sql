@@ -1,0 +1,27 @@
+-- One row per indexed cell, less those whose plan is known to read 5 % or more of the pages that the full scan reads, or
+-- whose engine does not count pages. slower_by is beyond a noise floor of half a millisecond.
+with lookup as (
+    select
+        cell_id,
+        max(median) filter (metric = 'query_time') as seconds,
+        max(median) filter (metric = 'pages_accessed') as pages
+    from summary
+    where step = 'lookup' and node is null
+    group by cell_id
+),
+pair as (
+    select i.*, b.cell_id as base_cell
+    from planned_cell as i
+    join planned_cell as b
+        on b.target = i.target and b.is_base and b.replicate = 1 and b.role = 'result' and b.status = 'planned'
+        and levels_key(b.storage_levels) = levels_key(i.storage_levels)
+    where not i.is_base and i.role = 'result' and i.status = 'planned' and i.replicate = 1
+)
+select
+    pair.target, storage_form, in_place, scan.seconds as scan_seconds, own.seconds as index_seconds, scan.pages as scan_pages,
+    own.pages as index_pages, greatest(own.seconds - scan.seconds - 0.0005, 0) as slower_by
+from pair
+left join lookup as scan on scan.cell_id = base_cell
+left join lookup as own on own.cell_id = pair.cell_id
+where own.seconds is null or scan.seconds is null or own.pages < 0.05 * scan.pages
+order by position

@@ -1,0 +1,1 @@
+select c2, count(*) from {{table}} group by c2

@@ -1,0 +1,1 @@
+"""In what order: Prefect flows and the command line."""

@@ -1,0 +1,56 @@
+"""How a command ends: errors as one line on standard error, and the exit code that goes with each."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from types import FrameType
+
+from cyclopts import CycloptsError
+
+from experiments.model import UserError
+from flows.outcome import INTERRUPTED, OUR_BUG, PIPE_CLOSED, USAGE
+
+DEBUG = "--debug"
+
+
+def ended(command: Callable[[list[str]], int], arguments: list[str]) -> int:
+    """Run ``command`` and give its exit code; no exception leaves. ``--debug`` shows its traceback first."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        code = command(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _close_output()
+        return PIPE_CLOSED
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last stop: a stranger gets a sentence
+        if DEBUG in arguments:
+            traceback.print_exc()
+        sentence, code = _told(error)
+        print(f"storage-matrix: {sentence}", file=sys.stderr)
+    return code
+
+
+def _told(error: BaseException) -> tuple[str, int]:
+    """The sentence and the exit code of an error."""
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted", INTERRUPTED
+    words = " ".join(str(error).split())
+    if isinstance(error, UserError):
+        return words, error.exit_code
+    if isinstance(error, CycloptsError):
+        return f"{words} See storage-matrix --help.", USAGE
+    return f"a mistake of ours, not yours: {type(error).__name__}: {words}; {DEBUG} shows where", OUR_BUG
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """SIGTERM asks for the same as Ctrl-C: cancel the statement, keep what is finished, stop our servers."""
+    raise KeyboardInterrupt
+
+
+def _close_output() -> None:
+    """The reader (``head``) has gone: nothing more is written, also not while Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,32 @@
+"""Where a user's experiments, ledger and warehouse lie."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from experiments.model import UserError
+
+VARIABLE = "STORAGE_MATRIX_HOME"
+FOLDER = ".storage-matrix"
+
+
+def find_home(option: Path | None, environ: Mapping[str, str]) -> Path:
+    """``--home``, else the variable, else a folder of the working directory; absolute, and perhaps not there yet."""
+    return Path(option or environ.get(VARIABLE) or FOLDER).expanduser().absolute()
+
+
+def make_home(home: Path) -> Path:
+    """Make the home where it is missing; raises ``UserError`` where it cannot be made or written."""
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _refused(home, f"cannot be made ({error.strerror})") from None
+    if not os.access(home, os.W_OK | os.X_OK):
+        raise _refused(home, "cannot be written")
+    return home
+
+
+def _refused(home: Path, why: str) -> UserError:
+    return UserError(f"home {home}: {why}; choose another with --home DIR or ${VARIABLE}")

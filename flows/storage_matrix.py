@@ -1,0 +1,136 @@
+"""The Prefect flows: ``storage-matrix`` runs the study's matrix, ``experiment`` any other; a task measures each cell."""
+
+from __future__ import annotations
+
+import os
+from contextvars import ContextVar
+
+from prefect import get_run_logger, task
+from prefect import flow as prefect_flow
+from prefect.artifacts import create_link_artifact, create_table_artifact
+from prefect.cache_policies import NO_CACHE
+
+from experiments.model import Cell, CellResult
+from flows.asking import DEFAULT_TARGETS, Ask, home_of_worker, resolve
+from flows.engine import Engine
+from flows.outcome import exit_code
+from flows.words import cell_in_words
+
+# The engine of the run at hand: put there by the command line, which opens it while Prefect's API starts, or by the
+# flow itself under a worker. Nothing but names and numbers may be a Prefect parameter.
+ENGINE: ContextVar[Engine] = ContextVar("ENGINE")
+
+
+class CellEnded(Exception):
+    """A cell that did not end well, as its task's failure; the ledger has the whole story."""
+
+
+class RunEnded(Exception):
+    """A run that did not end well, as its flow's failure."""
+
+
+@task(name="measure-cell", task_run_name="{label}", cache_policy=NO_CACHE, persist_result=False, retries=0)
+def measure_cell(label: str, cell_id: str) -> str:
+    """Measure one cell. Cancelling the task cancels its statement on the server."""
+    engine = ENGINE.get()
+    result = engine.measure_cell(engine.cell(cell_id))
+    if result.status not in ("ok", "unsupported"):
+        raise CellEnded(f"{result.status}: {result.reason}")
+    return result.status
+
+
+def _measure(cell: Cell) -> None:
+    """One task run. Its failure is a state, not an exception: the next cell goes on."""
+    tagged = measure_cell.with_options(tags=[cell.target, cell.dialect, cell.role])
+    tagged(cell_in_words(cell), cell.cell_id, return_state=True)
+
+
+def _run(ask: Ask, home: str | None) -> str:
+    engine = ENGINE.get(None) or _open(ask, home)
+    interrupted = True
+    try:
+        engine.run(_measure)
+        interrupted = False
+    finally:
+        # Servers stop before anything is judged: nothing of ours competes with a measured step on a shared host.
+        engine.close()
+        engine.finish(interrupted=interrupted)
+    _leave_artifacts(engine)
+    code = exit_code(engine.results, engine.verdicts)
+    if code:
+        raise RunEnded(f"run {engine.ledger.run_id} ended with {code}; its report is {engine.report}")
+    return engine.ledger.run_id
+
+
+def _open(ask: Ask, home: str | None) -> Engine:
+    """An engine of the flow's own, under a worker."""
+    folder = home_of_worker(home)
+    request, secrets = resolve(ask, folder, os.environ)
+    engine = Engine(request, folder, secrets, LogWatcher())
+    try:
+        engine.open()
+    except BaseException:
+        engine.close()
+        raise
+    ENGINE.set(engine)
+    return engine
+
+
+class LogWatcher:
+    """Tells Prefect's log of the flow run how the run goes."""
+
+    def phase(self, text: str) -> None:
+        get_run_logger().info(text)
+
+    def planned(self, cells: int) -> None:
+        get_run_logger().info("%d cells to measure", cells)
+
+    def measuring(self, cell: Cell) -> None:
+        """Nothing: the task run that begins says it."""
+
+    def measured(self, result: CellResult) -> None:
+        if result.status != "ok":
+            get_run_logger().warning("%s: %s: %s", cell_in_words(result.cell), result.status, result.reason)
+
+
+def _leave_artifacts(engine: Engine) -> None:
+    """The result table, the verdicts and where the report is, for people who look at Prefect's pages."""
+    name = engine.request.experiment.name.replace("_", "-")
+    rows = engine.database.execute("select * exclude (run_id, levels, block_id, cell_id) from storage_matrix").fetchdf()
+    create_table_artifact(
+        rows.astype(object).where(rows.notna(), None).to_dict("records"), key=f"{name}-results", description="Results"
+    )
+    verdicts = [{"claim": v.claim, "outcome": v.outcome, "observed": v.observed} for v in engine.verdicts]
+    create_table_artifact(verdicts, key=f"{name}-verdicts", description="What the expectations said")
+    create_link_artifact(engine.report.as_uri(), link_text="Report", key=f"{name}-report")
+
+
+@prefect_flow(name="experiment", validate_parameters=True)
+def experiment(
+    experiment: str,
+    targets: tuple[str, ...] = DEFAULT_TARGETS,
+    profile: str | None = None,
+    sets: tuple[str, ...] = (),
+    only: tuple[str, ...] = (),
+    repeats: int | None = None,
+    seed: int | None = None,
+    timeout: float | None = None,
+    home: str | None = None,
+) -> str:
+    """Run any experiment; the parameters are the options of ``storage-matrix run``. Returns the run's id."""
+    return _run(Ask(experiment, targets, profile, sets, only, repeats, seed, timeout), home)
+
+
+@prefect_flow(name="storage-matrix", validate_parameters=True)
+def flow(
+    targets: tuple[str, ...] = DEFAULT_TARGETS,
+    profile: str | None = None,
+    sets: tuple[str, ...] = (),
+    only: tuple[str, ...] = (),
+    repeats: int | None = None,
+    seed: int | None = None,
+    timeout: float | None = None,
+    home: str | None = None,
+) -> str:
+    """Run the experiment ``storage_matrix``; parameters as of ``experiment``. Returns the run's id."""
+    return _run(Ask("storage_matrix", targets, profile, sets, only, repeats, seed, timeout), home)

@@ -1,0 +1,1 @@
+"""How one cell is run: sessions, dialects, launchers and steps."""

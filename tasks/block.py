@@ -1,0 +1,140 @@
+"""Run the cells of a block on one loaded table, and say honestly what became of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
+
+from experiments.matrix import at_base, step_is_for
+from experiments.model import Block, Cell, CellResult, Experiment, Status, Step
+from tasks import canary
+from tasks.context import CellContext, CellFailed, CellUnsupported, now
+from tasks.errors import ServerGone, StatementFailed, StatementTimeout
+from tasks.steps.registry import runner
+from tasks.target_run import TargetRun, place_levels
+
+
+class End(NamedTuple):
+    """How a cell ended."""
+
+    status: Status
+    reason: str | None = None
+    sqlstate: str | None = None
+
+
+class BlockRun:
+    """One pass over a block. ``server_gone`` is set when the server died under it: the caller starts another pass."""
+
+    def __init__(self, experiment: Experiment, block: Block, target: TargetRun, seen: dict[str, tuple[str, str]]) -> None:
+        self.experiment = experiment
+        self.block = block
+        self.target = target
+        self.seen = seen
+        self.server_gone = False
+        self._indexes: list[str] = []
+        self._loaded = False
+        self._load_end: End | None = None
+        dialect, directory = target.dialect, str(target.server.data_directory)
+        self._place = dialect.block_setup(f"b{block.block_id}", directory, block.levels)
+
+    def measure(
+        self, cell: Cell, repeats: int | None, attempt: int, keep: Callable[[CellResult], None]
+    ) -> CellResult:
+        """Run the steps that the cell owns and ``keep`` what came of them, even when a person interrupts."""
+        context = self._context(cell, repeats)
+        started = now()
+        self.target.session.statements.clear()
+        try:
+            end = self._run(context)
+        except KeyboardInterrupt:
+            keep(self._result(context, started, attempt, End("cancelled", "interrupted")))
+            raise
+        result = self._result(context, started, attempt, end)
+        keep(result)
+        return result
+
+    def close(self) -> None:
+        """Drop the block's table."""
+        with suppress(StatementFailed, ServerGone):
+            for statement in self._place.teardown:
+                self.target.session.execute(statement)
+
+    def _context(self, cell: Cell, repeats: int | None) -> CellContext:
+        target = self.target
+        values = {**target.values, **place_levels(target.dialect, cell.levels, self._place.table, self.experiment)}
+        return CellContext(
+            self.experiment, cell, target, self._place.table, values, repeats, self.seen, self._indexes
+        )
+
+    def _run(self, context: CellContext) -> End:
+        if self.server_gone:
+            return End("failed", "the server died earlier in this block")
+        if context.cell.role == "noop":
+            return End("ok")
+        if self.target.failure is not None:
+            return _end_of(self.target.failure)
+        if self._load_end is not None:
+            return self._load_end
+        self._record_canary(context)
+        return self._run_steps(context)
+
+    def _run_steps(self, context: CellContext) -> End:
+        loading = not self._loaded
+        step = None
+        try:
+            if loading:
+                for statement in self._place.setup:
+                    self.target.session.execute(statement)
+            for step in self._steps(context.cell, loading):
+                runner(step.kind)(step, context)
+        except (CellFailed, CellUnsupported, StatementFailed, ServerGone) as error:
+            end = _end_of(error, step)
+            self.server_gone = isinstance(error, ServerGone)
+            # Without its load a block has nothing that a later cell could measure.
+            if loading and (step is None or step.at == "load") and not self.server_gone:
+                self._load_end = end
+            return end
+        finally:
+            self._loaded = True
+        return End("ok")
+
+    def _steps(self, cell: Cell, loading: bool) -> list[Step]:
+        """The steps that this cell owns, in declared order."""
+        lineage = self.target.dialect.lineage
+        is_base = at_base(self.experiment, cell.levels, lineage)
+        owned = {"every": True, "load": loading, "base": is_base, "change": not is_base}
+        return [step for step in self.experiment.steps if owned[step.at] and step_is_for(step, lineage)]
+
+    def _record_canary(self, context: CellContext) -> None:
+        context.record("canary", "canary_cpu_time", canary.cpu_seconds(), "SHA-256 of 8 MiB", clock="client")
+        if self.target.server.data_directory is not None and self.target.server.is_ours:
+            seconds = canary.disk_seconds(self.target.server.data_directory)
+            context.record("canary", "canary_disk_time", seconds, "1 MiB written and synced", clock="client")
+
+    def _result(self, context: CellContext, started: str, attempt: int, end: End) -> CellResult:
+        return CellResult(
+            context.cell,
+            end.status,
+            started,
+            now(),
+            attempt,
+            end.reason,
+            end.sqlstate,
+            environment_id=self.target.environment_id,
+            measurements=tuple(context.measurements),
+            plans=tuple(context.plans),
+            statements=tuple(self.target.session.statements),
+        )
+
+
+def _end_of(error: Exception, step: Step | None = None) -> End:
+    where = f"step {step.name}: " if step is not None else ""
+    status: Status = "failed"
+    if isinstance(error, StatementTimeout):
+        status = "timeout"
+    elif isinstance(error, CellUnsupported):
+        status = "unsupported"
+    elif isinstance(error, ServerGone):
+        where = f"{where}the server died: "
+    return End(status, f"{where}{error}", getattr(error, "sqlstate", None))

@@ -1,0 +1,151 @@
+"""What a step sees of its cell: SQL to render, a session to run it on, and a place for its measurements."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from experiments.metrics import KNOWN
+from experiments.model import Cell, Experiment, Measurement, Plan
+from experiments.sqlfiles import sql_for
+from experiments.template import render
+from tasks.meters import metered
+
+if TYPE_CHECKING:
+    from tasks.dialects.dialect import Dialect
+    from tasks.launchers.server import Server
+    from tasks.session import Session
+    from tasks.target_run import TargetRun
+
+
+class CellFailed(Exception):
+    """The cell broke one of our own rules (wrong storage, wrong rows); the message says which."""
+
+
+WalPositions = dict[str | None, tuple[float, float | None]]
+
+
+class CellUnsupported(Exception):
+    """This target cannot run the cell, as only the running of it could tell; the message has the server's reason."""
+
+
+def now() -> str:
+    """The time of day as the ledger writes it."""
+    return datetime.now(UTC).isoformat()
+
+
+@dataclass
+class CellContext:
+    """One attempt at one cell.
+
+    ``seen`` is the run's memory of digests (name -> digest and who made it first); ``indexes`` names the indexes that
+    the block's table carries; ``repeats`` overrides what query steps declare.
+    """
+
+    experiment: Experiment
+    cell: Cell
+    target: TargetRun
+    table: str
+    values: Mapping[str, object]
+    repeats: int | None
+    seen: dict[str, tuple[str, str]]
+    indexes: list[str]
+    measurements: list[Measurement] = field(default_factory=list)
+    plans: list[Plan] = field(default_factory=list)
+
+    @property
+    def dialect(self) -> Dialect:
+        """The target's dialect, as probed."""
+        return self.target.dialect
+
+    @property
+    def session(self) -> Session:
+        """The target's session; another one after a restart."""
+        return self.target.session
+
+    @property
+    def server(self) -> Server:
+        """The target's server."""
+        return self.target.server
+
+    def sql(self, name: str) -> str:
+        """The experiment's SQL file of that name, for this dialect, rendered for this cell."""
+        text = sql_for(self.experiment, name, self.dialect.lineage)
+        return render(text, self.values, where=f"{self.experiment.name}/sql/{name}.sql")
+
+    def record(
+        self,
+        step: str,
+        metric: str,
+        value: float | None,
+        method: str,
+        *,
+        repetition: int = 1,
+        round: int | None = None,
+        is_warmup: bool = False,
+        clock: Literal["client", "server"] | None = None,
+        node: str | None = None,
+        text: str | None = None,
+        reason: str | None = None,
+    ) -> None:
+        """Keep one measurement; a value that is not finite is kept as None with the reason."""
+        if value is not None and not math.isfinite(value):
+            value, reason = None, reason or f"the server gave {value}"
+        unit = KNOWN[metric].unit
+        measurement = Measurement(
+            step, metric, unit, None if value is None else float(value), method, now(), repetition, round, is_warmup,
+            clock, node, text, "ok", reason,
+        )  # fmt: skip
+        self.measurements.append(measurement)
+
+    def take_indexes(self) -> list[str]:
+        """The names of the indexes on the block's table, which the caller now drops."""
+        taken = list(self.indexes)
+        self.indexes.clear()
+        return taken
+
+    def checkpoint(self) -> float:
+        """Make the server write everything out; the seconds it took, 0 where there is none or the server is not ours to checkpoint."""
+        statement = self.dialect.checkpoint_sql()
+        if statement is None or not self.server.is_exclusive:
+            return 0.0
+        return self.session.timed(statement)[1]
+
+    @contextmanager
+    def costs(self, step: str, round: int | None = None) -> Iterator[None]:
+        """Record WAL, CPU and bytes of what runs inside, as costs of ``step``."""
+        before = self._wal_positions()
+        with metered(self.server.processes) as reading:
+            yield
+        self._record_wal(step, before, self._wal_positions(), round)
+        usage = reading.usage
+        method = "the server's processes, /proc"
+        if usage.cpu_seconds is not None:
+            self.record(step, "cpu_time", usage.cpu_seconds, method, round=round, clock="server")
+            self.record(step, "read_bytes", usage.read_bytes, method, round=round)
+            self.record(step, "write_bytes", usage.write_bytes, method, round=round)
+
+    def _record_wal(self, step: str, before: WalPositions, after: WalPositions, round: int | None) -> None:
+        nodes = {node: (after[node][0] - before[node][0], _less(after[node][1], before[node][1])) for node in after}
+        if nodes and None not in nodes:
+            nodes[None] = (sum(wal for wal, _ in nodes.values()), None)
+        for node, (wal, images) in nodes.items():
+            self.record(step, "wal_bytes", wal, "insert LSN, after less before", round=round, node=node)
+            if images is not None:
+                self.record(
+                    step, "wal_full_page_images", images, "pg_stat_wal, after less before", round=round, node=node
+                )
+
+    def _wal_positions(self) -> WalPositions:
+        statement = self.dialect.wal_sql()
+        if statement is None:
+            return {}
+        return {node: (float(position), images) for node, position, images in self.session.rows(statement)}
+
+
+def _less(after: float | None, before: float | None) -> float | None:
+    return None if after is None or before is None else float(after - before)

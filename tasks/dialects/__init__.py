@@ -1,0 +1,1 @@
+"""Engine families: facts first, SQL differences after; one module each."""

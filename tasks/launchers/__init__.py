@@ -1,0 +1,1 @@
+"""How a server comes to be there; one module per launcher."""

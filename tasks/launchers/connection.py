@@ -1,0 +1,40 @@
+"""Short connections of the launchers' own: is it up, what is it, one statement. Timed work has sessions of its own."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import psycopg
+    from sqlalchemy.engine import URL
+
+
+def connect(url: URL, seconds: int, **more: Any) -> psycopg.Connection[Any]:
+    """A psycopg connection with autocommit. ``seconds`` is spent per address that the host name has."""
+    import psycopg
+
+    words: dict[str, Any] = {**url.translate_connect_args(database="dbname", username="user"), **url.query}
+    return psycopg.connect(**words | {"connect_timeout": seconds, "autocommit": True} | more)
+
+
+def answer(url: URL, sql: str, seconds: int = 5) -> Any:
+    """The first column of the first row."""
+    with connect(url, seconds) as connection:
+        row = connection.execute(sql.encode()).fetchone()
+    return row[0] if row else None
+
+
+def is_up(url: URL) -> bool:
+    import psycopg
+
+    try:
+        return bool(answer(url, "select true", seconds=2))
+    except psycopg.Error:
+        return False
+
+
+def told_without(text: str, secret: object) -> str:
+    """A driver's message as one line, without the secret in it."""
+    line = re.sub(r"\s+", " ", text).strip()
+    return line.replace(str(secret), "***") if secret else line

@@ -1,0 +1,193 @@
+"""What all servers of the PostgreSQL family that we launch have in common: settings, restart, revival, end."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shlex
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from experiments.model import Target, UserError
+from tasks.launchers.connection import answer, is_up
+from tasks.launchers.postmaster import Postmaster, StartFailed, end
+from tasks.launchers.process import Account, wait_until
+from tasks.launchers.record import ServerFolder
+from tasks.launchers.server import Owner, Server, SettingsRefused
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
+
+SUPERUSER = "postgres"
+RECOVERY_SECONDS = 120
+SOCKET_PATH_BYTES = 107
+"""What the system allows a socket's path to have (sun_path, without its final zero byte)."""
+
+
+class LaunchedServer(Server):
+    """One or more postmasters in one folder, the one that answers clients first."""
+
+    def __init__(self, target: Target, folder: ServerFolder, nodes: Sequence[Postmaster]) -> None:
+        self.target = target.name
+        self.folder = folder
+        self.nodes = nodes
+        self.exchange = folder.path
+        self.data_directory = nodes[0].data
+        self.bin_directory = nodes[0].programs
+        self.program_environment = nodes[0].environment
+
+    @property
+    def settings(self) -> Mapping[str, str]:  # type: ignore[override]
+        return {**self.folder.record.settings, **self.folder.record.asked}
+
+    @abstractmethod
+    def configure(self) -> None:
+        """Write ``settings`` for every node."""
+
+    def start(self) -> None:
+        for node in self.nodes:
+            if node.pid() is None:
+                node.start()
+
+    def halt(self) -> None:
+        for node in self.nodes:
+            node.stop()
+
+    def begin(self, owner: Owner, asked: Mapping[str, str]) -> None:
+        """The first start, and the hand-over to its owner once it is up."""
+        try:
+            self.configure()
+            self.start()
+        except StartFailed as failure:
+            if asked:
+                raise self._refused(asked, failure) from None
+            raise self._gone(failure) from None
+        if owner.kind == "user":
+            self.folder.save(owner=owner)
+
+    def version(self) -> str:
+        return str(answer(self.url, "select version()"))
+
+    def processes(self) -> list[int]:
+        families = [node.processes() for node in self.nodes]
+        return [family[0] for family in families if family] + [pid for family in families for pid in family[1:]]
+
+    def alive(self) -> bool:
+        return is_up(self.url)
+
+    def revive(self) -> None:
+        def is_back() -> bool:
+            self.start()
+            return self.alive()
+
+        try:
+            if not wait_until(is_back, RECOVERY_SECONDS):
+                raise self._gone(f"it does not answer {RECOVERY_SECONDS} s after a crash")
+        except StartFailed as failure:
+            raise self._gone(failure) from None
+
+    def restart(self, settings: Mapping[str, str] | None = None) -> None:
+        former = self.folder.record.asked
+        try:
+            self._restart_with(former if settings is None else settings)
+        except StartFailed as failure:
+            if settings is None:
+                raise self._gone(failure) from None
+            self._restart_with(former)
+            raise self._refused(settings, failure) from None
+
+    def _restart_with(self, asked: Mapping[str, str]) -> None:
+        """The record first: should we be killed, the next user of a server that stays up knows what to undo."""
+        self.folder.save(asked=dict(asked))
+        self.halt()
+        self.configure()
+        self.start()
+
+    def restore(self) -> None:
+        if self.folder.record.asked:
+            self.restart({})
+
+    def stop(self) -> None:
+        """Should a process not die, its files stay, and the next command tries again."""
+        if not end(self.folder):
+            self.folder.remove()
+
+    def close(self) -> None:
+        if self.folder.record.owner.kind == "run":
+            self.stop()
+            return
+        self.restore()
+        self.folder.release()
+
+    def psql_line(self) -> str:
+        where = {"-h": self.url.query.get("host") or self.url.host, "-p": self.url.query.get("port") or self.url.port}
+        words = [word for pair in {**where, "-U": self.url.username, "-d": self.url.database}.items() for word in pair]
+        known = {**self.program_environment, "PGPASSFILE": self.folder.path / "pgpass"}
+        prefix = [f"{name}={shlex.quote(str(value))}" for name, value in known.items()]
+        return " ".join([*prefix, shlex.join(str(word) for word in [self.nodes[0].programs / "psql", *words])])
+
+    def _gone(self, reason: object) -> UserError:
+        return UserError(f'target "{self.target}": the server does not start: {reason}', 4)
+
+    def _refused(self, settings: Mapping[str, str], reason: object) -> SettingsRefused:
+        asked = ", ".join(f"{name} = {value}" for name, value in settings.items())
+        return SettingsRefused(f'target "{self.target}": the server refused {asked}: {reason}')
+
+
+def socket_url(folder: ServerFolder, port: int) -> URL:
+    """The server's private socket. SQLAlchemy hides the password wherever a URL is printed."""
+    from sqlalchemy.engine import URL
+
+    where = {"host": str(sockets(folder)), "port": str(port)}
+    return URL.create("postgresql+psycopg", SUPERUSER, password(folder), database="postgres", query=where)
+
+
+def sockets(folder: ServerFolder) -> Path:
+    return folder.path / "socket"
+
+
+def make_sockets(folder: ServerFolder, account: Account) -> None:
+    path = make_directory(sockets(folder), account)
+    if len(os.fsencode(path / ".s.PGSQL.65535")) > SOCKET_PATH_BYTES:
+        raise UserError(f"{path}: too long for a socket; set $STORAGE_MATRIX_DATA to a shorter directory")
+
+
+def make_directory(path: Path, account: Account) -> Path:
+    """A directory that only the server's user enters."""
+    path.mkdir(mode=0o700)
+    if not account.is_self:
+        os.chown(path, account.uid, account.gid)
+    return path
+
+
+def make_password(folder: ServerFolder) -> None:
+    """In libpq's own form, so that a person can use it too; for us only."""
+    write_private(folder.path / "pgpass", f"*:*:*:{SUPERUSER}:{secrets.token_hex(16)}\n")
+
+
+def password(folder: ServerFolder) -> str:
+    return (folder.path / "pgpass").read_text().strip().rpartition(":")[2]
+
+
+def write_private(path: Path, text: str, account: Account | None = None) -> Path:
+    """A file that is closed to others from its first moment, for us or for the server's user."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+    if account is not None and not account.is_self:
+        os.chown(path, account.uid, account.gid)
+    return path
+
+
+def merged(*tables: Mapping[str, object] | Iterable[tuple[str, object]]) -> dict[str, str]:
+    """Settings as text, later ones winning; names are case-insensitive to the server."""
+    found: dict[str, tuple[str, str]] = {}
+    for table in tables:
+        for name, value in dict(table).items():
+            found[name.lower()] = (found.get(name.lower(), (name, ""))[0], _text(value))
+    return dict(found.values())
+
+
+def _text(value: object) -> str:
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)

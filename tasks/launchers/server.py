@@ -1,0 +1,131 @@
+"""A server at hand: where it answers, what of it is ours, and how it is started again, set and stopped."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, Self
+
+from experiments.model import Target, UserError
+from tasks.launchers.process import started
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
+
+
+class SettingsRefused(UserError):
+    """The server said no to a setting; the former settings are in force again and the server is up."""
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Who a server lives for: a run (a process, known by number and start time) or the user, until ``target down``."""
+
+    kind: Literal["run", "user"]
+    pid: int | None = None
+    started: str | None = None
+
+    @classmethod
+    def run(cls) -> Owner:
+        return cls("run", os.getpid(), started(os.getpid()))
+
+    @classmethod
+    def user(cls) -> Owner:
+        return cls("user")
+
+    def is_alive(self) -> bool:
+        return self.kind == "user" or (self.pid is not None and started(self.pid) == self.started)
+
+
+class Server(ABC):
+    """What a launcher gives back. As a context manager it ends its use, not necessarily the server (``close``)."""
+
+    target: str
+    url: URL
+    dialect_hint: str | None = None
+    data_directory: Path | None = None
+    directories: Mapping[str, Path] = {}
+    """Data directory by node name; the empty name is a server that is one node."""
+    bin_directory: Path | None = None
+    """Where the server's own client programs are (``pgbench``, ``psql``); run them with ``program_environment``."""
+    program_environment: Mapping[str, str] = {}
+    exchange: Path | None = None
+    """A directory of ours that the server can enter: for files that its own COPY reads (make them world-readable)."""
+    is_ours = True
+    """We launched it: it may be restarted and given any setting, and its processes are visible."""
+    is_exclusive = True
+    """Nobody else works on it, so CHECKPOINT and cache drops are allowed."""
+    settings: Mapping[str, str] = {}
+    """What was set on it in order to measure."""
+
+    @property
+    def pid(self) -> int | None:
+        """The process that answers connections (on a cluster the coordinator's)."""
+        return next(iter(self.processes()), None)
+
+    @abstractmethod
+    def version(self) -> str:
+        """The server's own version text."""
+
+    @abstractmethod
+    def processes(self) -> list[int]:
+        """Its processes, postmasters first; empty where they cannot be seen."""
+
+    @abstractmethod
+    def alive(self) -> bool:
+        """It accepts a connection now."""
+
+    @abstractmethod
+    def revive(self) -> None:
+        """After a crash: wait for its own recovery or start it again; a UserError with exit code 4 if it stays away."""
+
+    @abstractmethod
+    def restart(self, settings: Mapping[str, str] | None = None) -> None:
+        """Restart with the same settings, or with those of the launch and these; connections are lost.
+
+        Raises SettingsRefused, with the former settings in force again.
+        """
+
+    def restore(self) -> None:  # noqa: B027 - most kinds of server have nothing to undo
+        """Back to the settings of the launch."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """End it for good and remove its files; a server that is not ours is left alone."""
+
+    def close(self) -> None:
+        """End its use: a run's server stops, the user's stays up with the settings that it had."""
+        self.stop()
+
+    def free_bytes(self) -> int | None:
+        """Free space where its data lies; None where we cannot know."""
+        return shutil.disk_usage(self.data_directory).free if self.data_directory else None
+
+    def psql_line(self) -> str:
+        """A line to paste into a shell; it names the password's file, never the password."""
+        return f"psql {shlex.quote(str(self.url.set(drivername='postgresql', password=None)))}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.target} {self.url!r}>"
+
+
+def check_options(target: Target, known: Mapping[str, str]) -> None:
+    """Refuse an option that the launcher does not read; ``known`` says in a few words what each is."""
+    for name in target.options:
+        if name not in known:
+            told = ", ".join(f"{key} ({meaning})" for key, meaning in known.items())
+            raise UserError(f'target "{target.name}": launcher {target.launcher} has no option "{name}"; it has {told}')

@@ -1,0 +1,70 @@
+"""The settings under which servers that we launch are measured, each with its reason. This is the one place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Setting:
+    name: str
+    value: str
+    reason: str
+
+
+COMMON = (
+    Setting("fsync", "on", "a load ends when it is durable"),
+    Setting("synchronous_commit", "on", "a commit that has not reached the disk is not a commit"),
+    Setting("full_page_writes", "on", "as in production; full-page images are counted apart"),
+    Setting("autovacuum", "off", "it would come at a moment of its own choice; steps declare VACUUM and ANALYZE"),
+    Setting("synchronize_seqscans", "off", "a scan starts at the first page, whoever scanned before"),
+    Setting("TimeZone", "UTC", "rows and digests are the same on every machine"),
+    Setting("log_timezone", "UTC", "log lines carry the time of the ledger"),
+    Setting("unix_socket_permissions", "0700", "the socket is for us"),
+)
+
+POSTGRESQL = (
+    *COMMON,
+    Setting("listen_addresses", "", "nobody reaches the server but through its private socket"),
+    Setting("port", "5432", "only names the socket file"),
+    Setting("wal_level", "replica", "the default, pinned: minimal skips the WAL of a load, a factor of its own"),
+    Setting("max_wal_senders", "0", "nobody streams, and wal_level = minimal refuses to start otherwise"),
+    Setting("wal_compression", "off", "full-page images cost what they weigh; a factor of its own"),
+    Setting("checkpoint_timeout", "86400", "no checkpoint by the clock inside a timed step; steps ask for theirs"),
+    Setting("min_wal_size", "1GB", "segments are reused, so that a later load does not save what the first one paid"),
+    Setting("max_parallel_workers", "0", "a step's time and CPU belong to one process"),
+    Setting("max_parallel_workers_per_gather", "0", "as above"),
+    Setting("max_parallel_maintenance_workers", "0", "as above"),
+    Setting("jit", "off", "compiling on the first run and not on the second is not what we compare"),
+)
+
+
+def measuring(settings: Collection[Setting], known: Collection[str]) -> dict[str, str]:
+    """The settings that a server knows: builds of the family differ, and an unknown name keeps them from starting."""
+    return {setting.name: setting.value for setting in settings if setting.name in known}
+
+
+def sized(memory: int, free: int) -> Mapping[str, str]:
+    """The settings that depend on the machine, in bytes of memory and of free disk; recorded like all others.
+
+    A checkpoint that the WAL volume forces inside a load would be paid by whoever crosses the line, so the line is far
+    away, yet never so far that WAL alone could fill the disk.
+    """
+    return {
+        "shared_buffers": f"{max(16, min(512, memory // 8 // MIB))}MB",
+        "max_wal_size": f"{max(1024, min(8192, free // 4 // MIB))}MB",
+    }
+
+
+def machine_memory() -> int:
+    """Bytes of memory that we may use: a container has less than its machine."""
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        with open("/sys/fs/cgroup/memory.max") as limit:
+            return min(physical, int(limit.read()))
+    except (OSError, ValueError):
+        return physical

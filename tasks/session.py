@@ -1,0 +1,173 @@
+"""One connection to a target: it runs SQL, logs and times every statement, and tells its errors apart."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from experiments.model import Statement
+from tasks.errors import ServerGone, StatementFailed, StatementTimeout
+
+if TYPE_CHECKING:
+    import psycopg
+    from sqlalchemy.engine import URL
+
+Row = tuple[Any, ...]
+
+
+class Session(Protocol):
+    """What steps and dialects ask of a connection. ``statements`` is the log since it was last emptied."""
+
+    statements: list[Statement]
+
+    def timed(self, sql: str) -> tuple[list[Row], float]:
+        """The rows and the seconds by the client's monotonic clock, the fetch included."""
+        ...
+
+    def rows(self, sql: str) -> list[Row]: ...
+
+    def value(self, sql: str) -> Any: ...
+
+    def execute(self, sql: str) -> None: ...
+
+    def cancel(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class LoggedSession:
+    """The half of a session that no driver changes."""
+
+    def __init__(self) -> None:
+        self.statements: list[Statement] = []
+
+    def timed(self, sql: str) -> tuple[list[Row], float]:
+        started = time.perf_counter()
+        try:
+            rows = self._run(sql)
+        finally:
+            seconds = time.perf_counter() - started
+            self.statements.append(Statement(sql, seconds))
+        return rows, seconds
+
+    def rows(self, sql: str) -> list[Row]:
+        return self.timed(sql)[0]
+
+    def value(self, sql: str) -> Any:
+        """The first column of the first row, or None where there is no row."""
+        rows = self.rows(sql)
+        return rows[0][0] if rows else None
+
+    def execute(self, sql: str) -> None:
+        self.timed(sql)
+
+    def _run(self, sql: str) -> list[Row]:
+        raise AssertionError("each session says how it runs a statement")
+
+
+class PostgresSession(LoggedSession):
+    """The raw psycopg connection below a SQLAlchemy engine, in autocommit.
+
+    ``timeout`` in seconds becomes the server's own statement_timeout. Raises ``ServerGone`` where nobody answers.
+    """
+
+    def __init__(self, url: URL, timeout: float) -> None:
+        super().__init__()
+        from sqlalchemy.exc import DBAPIError
+
+        from tasks.engines import family_engine
+
+        self.engine = family_engine(url)
+        try:
+            self._pooled = self.engine.raw_connection()
+        except DBAPIError as error:
+            raise ServerGone(one_line(error.orig)) from None
+        self._connection: Any = self._pooled.driver_connection
+        self._connection.autocommit = True
+        self.execute(f"set statement_timeout = {int(timeout * 1000)}")
+        self.statements.clear()
+
+    @property
+    def backend_pid(self) -> int:
+        """The process id of the server's side, where the protocol tells it."""
+        return int(self._connection.info.backend_pid)
+
+    def _run(self, sql: str) -> list[Row]:
+        import psycopg
+
+        try:
+            cursor = self._connection.execute(sql)
+            while cursor.nextset():
+                pass
+            return cursor.fetchall() if cursor.description else []
+        except psycopg.Error as error:
+            raise self._told_apart(error) from None
+
+    def _told_apart(self, error: psycopg.Error) -> Exception:
+        message = one_line(error)
+        if self._connection.closed or (error.sqlstate or "").startswith("57P"):
+            return ServerGone(message)
+        if error.sqlstate == "57014" and "statement timeout" in message:
+            return StatementTimeout(message, error.sqlstate)
+        return StatementFailed(message, error.sqlstate)
+
+    def cancel(self) -> None:
+        self._connection.cancel_safe(timeout=5)
+
+    def close(self) -> None:
+        self._pooled.invalidate()
+        self.engine.dispose()
+
+
+class DuckDBSession(LoggedSession):
+    """DuckDB in this process: an empty database in memory to which the blocks' files are attached."""
+
+    def __init__(self, spill: Path, timeout: float) -> None:
+        super().__init__()
+        import duckdb
+
+        self.timeout = timeout
+        self.backend_pid = os.getpid()
+        self._connection = duckdb.connect(":memory:", config={"temp_directory": str(spill)})
+
+    def _run(self, sql: str) -> list[Row]:
+        import duckdb
+
+        expired = threading.Event()
+        timer = threading.Timer(self.timeout, lambda: (expired.set(), self._connection.interrupt()))
+        timer.daemon = True
+        timer.start()
+        try:
+            result = self._connection.execute(sql)
+            return result.fetchall() if result.description else []
+        except duckdb.InterruptException as error:
+            if expired.is_set():
+                raise StatementTimeout(f"no end after {self.timeout:g} s", None) from None
+            raise KeyboardInterrupt from error
+        except duckdb.FatalException as error:
+            raise ServerGone(one_line(error)) from None
+        except duckdb.Error as error:
+            raise StatementFailed(one_line(error), None) from None
+        finally:
+            timer.cancel()
+
+    def cancel(self) -> None:
+        self._connection.interrupt()
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def open_session(url: URL, spill: Path, timeout: float) -> PostgresSession | DuckDBSession:
+    """The session that speaks to ``url``; ``spill`` is where DuckDB may put what memory cannot hold."""
+    if url.get_backend_name() == "duckdb":
+        return DuckDBSession(spill, timeout)
+    return PostgresSession(url, timeout)
+
+
+def one_line(error: object) -> str:
+    """A server's message on one line."""
+    return " ".join(str(error).split())

@@ -1,0 +1,24 @@
+"""Apply an in-place index level to the loaded table: drop the level before, build this one."""
+
+from __future__ import annotations
+
+from experiments.model import Step
+from tasks.context import CellContext
+
+
+def run(step: Step, context: CellContext) -> None:
+    """Time CREATE INDEX, and on through CHECKPOINT. The base level builds nothing."""
+    level = str(context.cell.levels.get(step.options.get("factor", "index"), context.dialect.index_base_level))
+    for index in context.take_indexes():
+        context.session.execute(context.dialect.drop_index_sql(context.table, index))
+    if level == context.dialect.index_base_level:
+        return
+    name = f"{step.name}_index"
+    statement = context.dialect.create_index_sql(context.table, level, name)
+    context.checkpoint()
+    with context.costs(step.name):
+        built = context.session.timed(statement)[1]
+        context.indexes.append(name)
+        durable = built + context.checkpoint()
+    context.record(step.name, "index_build_time", built, "CREATE INDEX", clock="client")
+    context.record(step.name, "index_durable_time", durable, "CREATE INDEX and checkpoint", clock="client")

@@ -1,0 +1,125 @@
+"""One target during one run: up, probed, with a schema of our own, the rows made and the looked-up values read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from experiments.model import Experiment, Level, Levels, Target, UserError
+from experiments.sqlfiles import sql_for
+from experiments.template import Fragment, render
+from tasks.dialects.dialect import Dialect
+from tasks.dialects.registry import dialect_named, recognise
+from tasks.environment import host_facts
+from tasks.errors import ServerGone, StatementFailed
+from tasks.launchers.server import Server
+from tasks.session import DuckDBSession, PostgresSession, open_session
+
+IDLE_SECONDS = 0.25
+
+
+class TargetRun:
+    """The live side of a target. ``values`` are the placeholders that every cell of it shares.
+
+    ``failure`` is set where the rows could not be made: every cell of this target then fails with that reason.
+    """
+
+    def __init__(self, target: Target, server: Server, timeout: float) -> None:
+        self.target = target
+        self.server = server
+        self.timeout = timeout
+        self.values: dict[str, object] = {}
+        self.failure: StatementFailed | None = None
+        self.environment_id: str | None = None
+        self.session = self._connect()
+        self.dialect: Dialect = self._recognise()
+        self.settle()
+
+    def _connect(self) -> PostgresSession | DuckDBSession:
+        try:
+            return open_session(self.server.url, self.server.data_directory, self.timeout)
+        except ServerGone as error:
+            raise UserError(f"target {self.target.name}: no connection: {error}", exit_code=4) from None
+
+    def _recognise(self) -> Dialect:
+        version = str(self.session.value("select version()"))
+        return dialect_named(recognise(version)).probe(self.session)
+
+    def settle(self) -> None:
+        """Pin the session's settings and make sure that our schema is there and nobody else's run is in it."""
+        for statement in self.dialect.session_settings():
+            self.session.execute(statement)
+        for statement in self.dialect.schema_setup():
+            self.session.execute(statement)
+
+    def reconnect(self) -> None:
+        """A new session after a restart or a crash, pinned like the one before."""
+        self.session.close()
+        self.session = self._connect()
+        self.settle()
+
+    def make_rows(self, experiment: Experiment, parameters: Mapping[str, Level]) -> None:
+        """Make the source table and read the looked-up values from it."""
+        self.values = dict(parameters)
+        try:
+            if experiment.source is not None:
+                place = self.dialect.block_setup("source", str(self.server.data_directory), {})
+                self.values["source"] = Fragment(place.table)
+                for statement in (*place.setup, self._sql(experiment, experiment.source)):
+                    self.session.execute(statement)
+            for name, file in experiment.values.items():
+                self.values[name] = self._looked_up(experiment, name, file)
+        except StatementFailed as error:
+            self.failure = error
+
+    def _looked_up(self, experiment: Experiment, name: str, file: str) -> Any:
+        value = self.session.value(self._sql(experiment, file))
+        if value is None:
+            raise StatementFailed(f"value {name}: sql/{file}.sql gave no row to look up", None)
+        return value
+
+    def _sql(self, experiment: Experiment, name: str) -> str:
+        text = sql_for(experiment, name, self.dialect.lineage)
+        return render(text, self.values, where=f"{experiment.name}/sql/{name}.sql")
+
+    def environment(self) -> dict[str, Any]:
+        """The circumstances of this target: host, engine, settings that differ from the default, idle WAL."""
+        facts: dict[str, Any] = host_facts(Path(self.server.data_directory or "."))
+        facts["dialect"] = self.dialect.name
+        facts["engine"] = self.dialect.capabilities.version
+        facts["settings"] = {name: value for name, value, *_ in self.session.rows(self.dialect.recorded_settings_sql())}
+        facts["is_ours"] = self.server.is_ours
+        facts["idle_wal_bytes_per_second"] = self._idle_wal()
+        return facts
+
+    def _idle_wal(self) -> float | None:
+        statement = self.dialect.wal_sql()
+        if statement is None:
+            return None
+        before = sum(float(row[1]) for row in self.session.rows(statement))
+        time.sleep(IDLE_SECONDS)
+        return (sum(float(row[1]) for row in self.session.rows(statement)) - before) / IDLE_SECONDS
+
+    def close(self) -> None:
+        """Remove what is ours from the server and leave it."""
+        try:
+            for statement in self.dialect.schema_teardown():
+                self.session.execute(statement)
+        except (StatementFailed, ServerGone):
+            # The next run's settle() removes what a dying server kept.
+            return
+        finally:
+            self.session.close()
+            self.server.close()
+
+
+def place_levels(dialect: Dialect, levels: Levels, table: str, experiment: Experiment) -> dict[str, object]:
+    """The placeholders that differ from cell to cell: table, columns, storage and the levels themselves."""
+    return {
+        **levels,
+        "table": Fragment(table),
+        "columns": Fragment(dialect.columns(experiment.columns, levels)),
+        "storage": Fragment(dialect.storage(levels)),
+    }

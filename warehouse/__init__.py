@@ -1,0 +1,1 @@
+"""What came of the runs: ledger, warehouse, verdicts and report."""

@@ -1,0 +1,339 @@
+-- The views that analysts start from. Only samples that count (DESIGN 7, rule 12) reach any of them but `sample` itself says which.
+
+create macro levels_key(levels) as list_sort(map_entries(cast(levels as map(varchar, varchar))));
+comment on macro levels_key is 'Levels in a form that compares equal whatever the order of the factors';
+
+-- The baseline of a figure has the baseline's levels, and the figure's own in every other factor that applies to both.
+create macro is_baseline(candidate, levels, baseline) as
+    len(list_filter(map_entries(cast(baseline as map(varchar, varchar))),
+        lambda b: cast(candidate as map(varchar, varchar))[b.key] is distinct from b.value)) = 0
+    and len(list_filter(map_entries(cast(candidate as map(varchar, varchar))),
+        lambda c: cast(baseline as map(varchar, varchar))[c.key] is null
+            and cast(levels as map(varchar, varchar))[c.key] <> c.value)) = 0;
+comment on macro is_baseline is 'Whether the levels of a candidate are what a figure at these levels is set in ratio to';
+
+create view sample as
+select
+    run_id, r.experiment, c.target, c.dialect, cell_id, c.content_hash, replicate, c.block_id, c.levels, c.storage_form,
+    c.in_place, c.is_base, m.step, m.metric, m.unit, m.repetition, m.round, m.clock, m.node, m.value, m.method, m.measured_at
+from measurement m
+join cell c using (run_id, cell_id, replicate)
+join run r using (run_id)
+where c.role = 'result' and c.status = 'ok' and m.status = 'ok' and not m.is_warmup and m.value is not null;
+comment on view sample is 'Every sample that counts as a result: of cells that ended ok, without warm-ups, no-op cells and missing values';
+comment on column sample.run_id is 'The run';
+comment on column sample.experiment is 'The experiment';
+comment on column sample.target is 'Name of the target';
+comment on column sample.dialect is 'Dialect of the target';
+comment on column sample.cell_id is 'The cell';
+comment on column sample.content_hash is 'Digest of all that makes two measurements of a cell alike';
+comment on column sample.replicate is 'The replicate of the cell''s block';
+comment on column sample.block_id is 'The block';
+comment on column sample.levels is 'Level of every factor that applies';
+comment on column sample.storage_form is 'The reload levels in words';
+comment on column sample.in_place is 'The in-place levels in words';
+comment on column sample.is_base is 'Whether every in-place factor is at its base level';
+comment on column sample.step is 'The step';
+comment on column sample.metric is 'What was measured';
+comment on column sample.unit is 'Unit of value';
+comment on column sample.repetition is 'Which repetition on the same table';
+comment on column sample.round is 'Which round of a series';
+comment on column sample.clock is 'Whose clock: client or server';
+comment on column sample.node is 'Which node of a cluster; NULL is the whole target';
+comment on column sample.value is 'The value';
+comment on column sample.method is 'How it was measured';
+comment on column sample.measured_at is 'When, UTC';
+
+-- Order statistics give an interval for the median that assumes no distribution. Up to 8 samples it is min to max; the rank
+-- below covers at least 95 % from 6 samples on.
+create view summary as
+with grouped as (
+    select
+        run_id, experiment, target, dialect, cell_id, content_hash, block_id, levels, storage_form, in_place, is_base,
+        step, metric, unit, clock, node, round, list_sort(list(value)) as sorted,
+        cast(greatest(1, floor((count(*) + 1) / 2 - 0.98 * sqrt(count(*)))) as bigint) as rank,
+        max(method) as method, max(measured_at) as measured_at
+    from sample
+    group by all
+)
+select
+    run_id, experiment, target, dialect, cell_id, content_hash, block_id, levels, storage_form, in_place, is_base,
+    step, metric, unit, clock, node, round,
+    len(sorted) as n, list_median(sorted) as median, sorted[1] as minimum, sorted[-1] as maximum,
+    sorted[rank] as interval_low, sorted[-rank] as interval_high,
+    case when len(sorted) < 6 then 1 - 2 / pow(2, len(sorted)) else 0.95 end as coverage,
+    method, measured_at
+from grouped;
+comment on view summary is 'Samples that count in one row per run, cell, step, metric, clock, node and round: median with an interval';
+comment on column summary.run_id is 'The run';
+comment on column summary.experiment is 'The experiment';
+comment on column summary.target is 'Name of the target';
+comment on column summary.dialect is 'Dialect of the target';
+comment on column summary.cell_id is 'The cell';
+comment on column summary.content_hash is 'Digest of all that makes two measurements of a cell alike';
+comment on column summary.block_id is 'The block';
+comment on column summary.levels is 'Level of every factor that applies';
+comment on column summary.storage_form is 'The reload levels in words';
+comment on column summary.in_place is 'The in-place levels in words';
+comment on column summary.is_base is 'Whether every in-place factor is at its base level';
+comment on column summary.step is 'The step';
+comment on column summary.metric is 'What was measured';
+comment on column summary.unit is 'Unit of the values';
+comment on column summary.clock is 'Whose clock: client or server';
+comment on column summary.node is 'Which node of a cluster; NULL is the whole target';
+comment on column summary.round is 'Which round of a series';
+comment on column summary.n is 'Number of samples, over all replicates';
+comment on column summary.median is 'Median of the samples';
+comment on column summary.minimum is 'Smallest sample';
+comment on column summary.maximum is 'Largest sample';
+comment on column summary.interval_low is 'Lower end of the interval for the median, from order statistics; no distribution is assumed';
+comment on column summary.interval_high is 'Upper end of that interval';
+comment on column summary.coverage is 'How sure the interval is to hold the median: at least 0.95 from 6 samples on, 0 for one sample';
+comment on column summary.method is 'How it was measured';
+comment on column summary.measured_at is 'When the last sample was taken, UTC';
+
+create view latest as
+select s.*
+from summary s
+join run r using (run_id)
+qualify row_number() over (
+    partition by s.cell_id, s.content_hash, s.step, s.metric, s.clock, s.node, s.round
+    order by r.started_at desc, run_id desc) = 1;
+comment on view latest is 'The newest summary of each cell with the same content: what we know now';
+comment on column latest.run_id is 'The run that it comes from';
+comment on column latest.experiment is 'The experiment';
+comment on column latest.target is 'Name of the target';
+comment on column latest.dialect is 'Dialect of the target';
+comment on column latest.cell_id is 'The cell';
+comment on column latest.content_hash is 'Digest of all that makes two measurements of a cell alike';
+comment on column latest.block_id is 'The block';
+comment on column latest.levels is 'Level of every factor that applies';
+comment on column latest.storage_form is 'The reload levels in words';
+comment on column latest.in_place is 'The in-place levels in words';
+comment on column latest.is_base is 'Whether every in-place factor is at its base level';
+comment on column latest.step is 'The step';
+comment on column latest.metric is 'What was measured';
+comment on column latest.unit is 'Unit of the values';
+comment on column latest.clock is 'Whose clock: client or server';
+comment on column latest.node is 'Which node of a cluster; NULL is the whole target';
+comment on column latest.round is 'Which round of a series';
+comment on column latest.n is 'Number of samples, over all replicates';
+comment on column latest.median is 'Median of the samples';
+comment on column latest.minimum is 'Smallest sample';
+comment on column latest.maximum is 'Largest sample';
+comment on column latest.interval_low is 'Lower end of the interval for the median';
+comment on column latest.interval_high is 'Upper end of that interval';
+comment on column latest.coverage is 'How sure the interval is to hold the median';
+comment on column latest.method is 'How it was measured';
+comment on column latest.measured_at is 'When the last sample was taken, UTC';
+
+create view storage_matrix as
+with whole as (
+    select *, bool_or(metric = 'load_time') over (partition by run_id, cell_id, step) as is_load
+    from summary
+    where node is null and round is null and (clock is null or clock = 'client')
+),
+wide as (
+    select
+        run_id, cell_id,
+        median(median) filter (metric = 'load_time') as load_time,
+        median(median) filter (metric = 'commit_time') as commit_time,
+        median(median) filter (metric = 'wal_bytes' and is_load) as load_wal_bytes,
+        median(median) filter (metric = 'cpu_time' and is_load) as load_cpu_time,
+        max_by(median, measured_at) filter (metric = 'total_bytes') as total_bytes,
+        max_by(median, measured_at) filter (metric = 'table_bytes') as table_bytes,
+        max_by(median, measured_at) filter (metric = 'toast_bytes') as toast_bytes,
+        max_by(median, measured_at) filter (metric = 'index_bytes') as index_bytes,
+        max_by(median, measured_at) filter (metric = 'auxiliary_bytes') as auxiliary_bytes,
+        median(median) filter (metric = 'query_time' and step = 'group_by') as group_by,
+        median(median) filter (metric = 'query_time' and step = 'lookup') as lookup,
+        median(median) filter (metric = 'index_build_time') as index_build
+    from whole
+    group by run_id, cell_id
+),
+ran as (
+    select
+        c.run_id, c.cell_id, any_value(c.target) as target, any_value(c.dialect) as dialect, min(c.block_id) as block_id,
+        any_value(c.levels) as levels, any_value(c.storage_levels) as storage_levels, any_value(c.storage_form) as storage_form,
+        any_value(c.in_place) as in_place, bool_and(c.is_base) as is_base, min(p.position) as position, count(*) as replicates,
+        coalesce(min(c.status) filter (c.status <> 'ok'), 'ok') as status, min(c.reason) as reason
+    from cell c
+    join planned_cell p using (run_id, cell_id, replicate)
+    where c.role = 'result' and c.status <> 'unsupported'
+    group by c.run_id, c.cell_id
+),
+-- A form without a changed cell still has its row; a changed cell finds the base measurements in the cell of the same form.
+line as (
+    select * from ran where not is_base
+    union all
+    select b.* from ran b where b.is_base and not exists (
+        from ran c where not c.is_base and c.run_id = b.run_id and c.target = b.target and c.storage_levels = b.storage_levels)
+),
+block_load as (
+    select r.run_id, r.block_id, max(w.load_time) as load_time, max(w.commit_time) as commit_time,
+        max(w.load_wal_bytes) as load_wal_bytes, max(w.load_cpu_time) as load_cpu_time
+    from ran r
+    join wide w using (run_id, cell_id)
+    group by r.run_id, r.block_id
+)
+select
+    l.run_id, r.experiment, l.target, l.dialect, l.storage_form,
+    l.levels->>'orientation' as orientation, l.levels->>'access_method' as access_method, l.levels->>'blocksize' as blocksize,
+    l.levels->>'compression' as compression, l.levels->>'toast' as toast, cast(l.levels->>'fillfactor' as integer) as fillfactor,
+    load.load_time, load.commit_time, load.load_wal_bytes, load.load_cpu_time,
+    own.total_bytes, own.table_bytes, own.toast_bytes, own.index_bytes, own.auxiliary_bytes,
+    at_base.group_by, at_base.lookup as lookup_scan,
+    case when not l.is_base then l.in_place end as index_level,
+    own.index_build, case when not l.is_base then own.lookup end as lookup_index,
+    l.status, l.reason, l.levels, l.block_id, l.cell_id, l.replicates, l.position
+from line l
+join run r using (run_id)
+left join ran b on b.is_base and b.run_id = l.run_id and b.target = l.target and b.storage_levels = l.storage_levels
+left join block_load load on load.run_id = l.run_id and load.block_id = l.block_id
+left join wide own on own.run_id = l.run_id and own.cell_id = l.cell_id
+left join wide at_base on at_base.run_id = b.run_id and at_base.cell_id = b.cell_id
+order by l.run_id, l.target, l.position;
+comment on view storage_matrix is 'The study''s table: one wide row per block and index level; medians, in seconds and bytes';
+comment on column storage_matrix.run_id is 'The run';
+comment on column storage_matrix.experiment is 'The experiment';
+comment on column storage_matrix.target is 'Name of the target';
+comment on column storage_matrix.dialect is 'Dialect of the target';
+comment on column storage_matrix.storage_form is 'The storage form in words, such as: ao_row 8kB zlib:5';
+comment on column storage_matrix.orientation is 'Level of the factor orientation, where it applies';
+comment on column storage_matrix.access_method is 'Level of the factor access_method, where it applies';
+comment on column storage_matrix.blocksize is 'Level of the factor blocksize, where it applies';
+comment on column storage_matrix.compression is 'Level of the factor compression, where it applies';
+comment on column storage_matrix.toast is 'Level of the factor toast, where it applies';
+comment on column storage_matrix.fillfactor is 'Level of the factor fillfactor, where it applies';
+comment on column storage_matrix.load_time is 'Load until durable, seconds';
+comment on column storage_matrix.commit_time is 'Load through COMMIT, seconds';
+comment on column storage_matrix.load_wal_bytes is 'WAL of the load, bytes';
+comment on column storage_matrix.load_cpu_time is 'CPU of the load, seconds';
+comment on column storage_matrix.total_bytes is 'Size of everything at this index level, bytes';
+comment on column storage_matrix.table_bytes is 'Of it: main data';
+comment on column storage_matrix.toast_bytes is 'Of it: TOAST';
+comment on column storage_matrix.index_bytes is 'Of it: indexes';
+comment on column storage_matrix.auxiliary_bytes is 'Of it: auxiliary relations of append-optimized tables';
+comment on column storage_matrix.group_by is 'Grouped count at the base level, seconds by the client';
+comment on column storage_matrix.lookup_scan is 'Lookup of one value at the base level, by full scan, seconds by the client';
+comment on column storage_matrix.index_level is 'The index of this row; NULL if the form was measured without any';
+comment on column storage_matrix.index_build is 'Building that index, seconds';
+comment on column storage_matrix.lookup_index is 'The same lookup with that index, seconds by the client';
+comment on column storage_matrix.status is 'Status of the cell: ok, failed, timeout or cancelled; only what ended ok has values';
+comment on column storage_matrix.reason is 'Why it is not ok';
+comment on column storage_matrix.levels is 'Level of every factor that applies';
+comment on column storage_matrix.block_id is 'The block';
+comment on column storage_matrix.cell_id is 'The cell at this index level';
+comment on column storage_matrix.replicates is 'Number of replicates behind the medians';
+comment on column storage_matrix.position is 'Place in the declared order of the plan';
+
+create view against_published as
+with measured as (
+    select run_id, cell_id, step, metric, median as value, method
+    from summary
+    where node is null and round is null
+    qualify row_number() over (partition by run_id, cell_id, step, metric order by clock) = 1
+),
+planned as (
+    select p.run_id, p.target, p.dialect, p.cell_id, any_value(p.levels) as levels, any_value(p.storage_form) as storage_form,
+        min(p.reason) filter (p.status = 'unsupported') as unsupported, min(c.status) filter (c.status <> 'ok') as status, min(c.reason) as reason
+    from planned_cell p
+    left join cell c using (run_id, cell_id, replicate)
+    where p.role = 'result'
+    group by p.run_id, p.target, p.dialect, p.cell_id
+),
+figure as (
+    select r.run_id, r.baseline, p.* exclude (run_id),
+        case when p.metric = 'query_time' and starts_with(p.method, 'EXPLAIN ANALYZE') then 'execution_time' else p.metric end
+            as our_metric
+    from published p
+    join run r using (experiment)
+),
+their_baseline as (
+    select f.run_id, f.source, f.engine, f.profile, f.levels, f.step, f.metric, count(*) as candidates, any_value(b.value) as value
+    from figure f
+    join published b using (experiment, source, engine, profile, step, metric)
+    where is_baseline(b.levels, f.levels, f.baseline)
+    group by all
+),
+our_baseline as (
+    select f.run_id, p.target, f.levels, f.step, f.our_metric, count(*) as candidates, any_value(m.value) as value
+    from (select distinct run_id, baseline, levels, step, our_metric from figure) f
+    join planned p using (run_id)
+    left join measured m on m.run_id = p.run_id and m.cell_id = p.cell_id and m.step = f.step and m.metric = f.our_metric
+    where is_baseline(p.levels, f.levels, f.baseline)
+    group by all
+),
+beside as (
+    select f.*, p.target, p.dialect, p.cell_id, p.storage_form, p.unsupported, p.status, p.reason as cell_reason,
+        m.value as our_value, m.method as our_method, t.candidates as their_candidates, o.candidates as our_candidates,
+        case when t.candidates = 1 then t.value end as published_baseline,
+        case when o.candidates = 1 then o.value end as our_baseline,
+        len(list_filter(rt.lineage, lambda d: starts_with(lower(f.engine), d))) > 0 as same_engine
+    from figure f
+    join planned p on p.run_id = f.run_id and levels_key(p.levels) = levels_key(f.levels)
+    join run_target rt on rt.run_id = p.run_id and rt.target = p.target
+    left join measured m on m.run_id = p.run_id and m.cell_id = p.cell_id and m.step = f.step and m.metric = f.our_metric
+    left join their_baseline t on t.run_id = f.run_id and t.source = f.source and t.engine = f.engine and t.profile = f.profile
+        and t.levels = f.levels and t.step = f.step and t.metric = f.metric
+    left join our_baseline o on o.run_id = f.run_id and o.target = p.target and o.levels = f.levels and o.step = f.step
+        and o.our_metric = f.our_metric
+),
+explained as (
+    select *,
+        case when baseline <> '{}' then our_value / nullif(our_baseline, 0) end as our_ratio,
+        case when baseline <> '{}' then value / nullif(published_baseline, 0) end as published_ratio,
+        case
+            when unsupported is not null then 'unsupported: ' || unsupported
+            when status is not null then status || ': ' || coalesce(cell_reason, 'no reason was kept')
+            when our_value is null then 'the run has no ' || our_metric || ' of this step'
+            when baseline = '{}' then 'the experiment names no baseline'
+            when their_candidates is null then 'the study has no figure at the baseline'
+            when their_candidates > 1 then 'the study has several figures at the baseline'
+            when published_baseline = 0 then 'the study''s figure at the baseline is 0'
+            when our_candidates is null then 'the run has no cell at the baseline'
+            when our_candidates > 1 then 'the run has several cells at the baseline'
+            when our_baseline is null then 'the cell at the baseline has no value'
+            when our_baseline = 0 then 'our value at the baseline is 0'
+        end as missing,
+        case
+            when not same_engine then 'the study ran on ' || engine
+            when metric in ('load_time', 'commit_time') and contains(method, 'making the rows') and not contains(our_method, 'making the rows')
+                then 'the study''s load includes making the rows, ours does not'
+        end as unlike
+    from beside
+)
+select
+    run_id, experiment, target, dialect, source, engine, profile, storage_form, levels, step, metric, unit,
+    value as published_value, published_baseline, published_ratio, our_metric, our_value, our_baseline, our_ratio,
+    our_ratio / nullif(published_ratio, 0) as agreement,
+    missing is null and unlike is null as comparable, coalesce(missing, unlike) as reason,
+    method as published_method, our_method, precision, cell_id
+from explained;
+comment on view against_published is 'Each published figure beside ours, as ratios to the baseline: absolute times belong to other machines';
+comment on column against_published.run_id is 'The run';
+comment on column against_published.experiment is 'The experiment';
+comment on column against_published.target is 'Name of the target';
+comment on column against_published.dialect is 'Dialect of the target';
+comment on column against_published.source is 'The study';
+comment on column against_published.engine is 'The engine that the study ran on';
+comment on column against_published.profile is 'Our profile that has the study''s own size';
+comment on column against_published.storage_form is 'The storage form in words';
+comment on column against_published.levels is 'The levels that the figure belongs to';
+comment on column against_published.step is 'The step';
+comment on column against_published.metric is 'The metric of the study''s figure';
+comment on column against_published.unit is 'Unit of the values';
+comment on column against_published.published_value is 'The study''s figure';
+comment on column against_published.published_baseline is 'The study''s figure at the baseline with the same in-place levels';
+comment on column against_published.published_ratio is 'The study''s ratio to its baseline; NULL with a reason';
+comment on column against_published.our_metric is 'Our metric that was measured the same way: execution_time where the study took EXPLAIN ANALYZE';
+comment on column against_published.our_value is 'Our median';
+comment on column against_published.our_baseline is 'Our median at the baseline: same run, target, step and in-place levels';
+comment on column against_published.our_ratio is 'Our ratio to our baseline; NULL with a reason';
+comment on column against_published.agreement is 'Our ratio over the study''s; 1 is agreement';
+comment on column against_published.comparable is 'Whether both ratios are there and come from like methods on a like engine';
+comment on column against_published.reason is 'Why a ratio is missing, or why the two are not comparable';
+comment on column against_published.published_method is 'How the study measured it';
+comment on column against_published.our_method is 'How we measured it';
+comment on column against_published.precision is 'Precision of the study''s figure as printed';
+comment on column against_published.cell_id is 'Our cell';
