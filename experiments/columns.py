@@ -40,5 +40,5 @@ def _type(section: Section, name: str) -> str:
     numbers = match["numbers"].count(",") + 1 if match["numbers"] else 0
     if numbers not in COLUMN_TYPES[match["name"]]:
         fitting = " or ".join(str(count) for count in COLUMN_TYPES[match["name"]])
-        raise section.error(name, f"{match['name']} takes {fitting} numbers in parentheses, got {numbers}")
+        raise section.error(name, f"{match['name']} with {numbers} numbers in parentheses; it takes {fitting}")
     return declared

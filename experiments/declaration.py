@@ -83,6 +83,7 @@ def sql_uses(root: Section, experiment: Experiment) -> Iterator[Use]:
     for step, section in zip(experiment.steps, root.sections("steps"), strict=True):
         if "sql" in step.options:
             key = "sql" if "sql" in section.data else step.kind
-            yield Use(step.options["sql"], section, key, {*common, *STEP_KINDS[step.kind].options})
+            options = STEP_KINDS[step.kind].options.keys() - {"sql"}
+            yield Use(step.options["sql"], section, key, common | options)
     for expectation, section in zip(experiment.expectations, root.sections("expect"), strict=True):
         yield Use(f"{FRAMES}{expectation.frame}", section, "frame", experiment.parameters.keys())

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from typing import cast, get_args
+from typing import get_args
 
+from experiments.language import Option
 from experiments.model import Expectation, Severity
 from experiments.naming import quoted
 from experiments.reading import Section
 from experiments.template import check
 
 KEYS = ("name", "claim", "severity", "promises", "frame", "check", "source")
-SEVERITIES: tuple[str, ...] = get_args(Severity)
+SEVERITY = Option(str, None, "how much a failure weighs", choices=get_args(Severity), required=True)
 CHECK_TYPE = re.compile(r"expect_[a-z0-9_]+")
 
 
@@ -29,13 +30,12 @@ def read_expectations(sections: Iterable[Section], parameters: Collection[str]) 
 
 def _expectation(section: Section, parameters: Collection[str]) -> Expectation:
     section.check_keys(KEYS)
-    severity = section.one_of("severity", "severity", section.line("severity"), SEVERITIES)
     promises = section.line("promises")
     check(promises, parameters, f"{section.file}: {section.path('promises')}")
     return Expectation(
         name=section.name("name"),
         claim=section.line("claim"),
-        severity=cast(Severity, severity),
+        severity=section.option("severity", SEVERITY),
         frame=section.name("frame"),
         check=_check(section.section("check")),
         promises=promises,

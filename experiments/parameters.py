@@ -38,6 +38,8 @@ def _limit(section: Section) -> tuple[Limit, object]:
     minimum = section.data.get("minimum", MINIMUMS.get(name))
     if minimum is not None:
         minimum = section.typed("minimum", minimum, float)
+        if not is_a(section.data["default"], float):
+            raise section.error("minimum", "only a number has a minimum")
     choices = section.typed("choices", section.data.get("choices", []), list)
     for index, choice in enumerate(choices):
         wrong = problem(choice, section.data["default"], Limit())

@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 from random import SystemRandom
 
 from experiments.factors import all_levels, text
-from experiments.model import Experiment, Factor, Level, Request, Target, UserError
+from experiments.model import Experiment, Factor, Level, Limit, Request, Target, UserError
 from experiments.naming import hint, listed, quoted, unknown
 from experiments.parameters import problem
 from experiments.reading import WORDS
@@ -92,7 +92,7 @@ def _value(experiment: Experiment, name: str, written: str) -> Level:
     value = _parsed(written, default)
     if value is None:
         raise UserError(f"--set: {name} must be {WORDS[type(default)]}, got {written!r}")
-    wrong = problem(value, default, experiment.limits[name])
+    wrong = problem(value, default, experiment.limits.get(name, Limit()))
     if wrong:
         raise UserError(f"--set: {name} {wrong}")
     return value

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 
 from experiments.model import Experiment, UserError
-from experiments.naming import hint, listed, unknown
+from experiments.naming import hint, listed, quoted, unknown
 from experiments.reading import Section
 from experiments.template import check
 
@@ -78,7 +78,10 @@ def _use_of(file: str) -> str:
 
 
 def _missing(name: str, sql: Mapping[str, str]) -> str:
-    return f"no file sql/{name}.sql; {listed('file', sql)}{hint(f'{name}.sql', sql)}"
+    folder = FRAMES if name.startswith(FRAMES) else ""
+    known = [file for file in sql if file.startswith(FRAMES) == bool(folder)]
+    meant = [_use_of(file).removeprefix(folder) for file in known]
+    return f"no file sql/{name}.sql; {listed('file', known)}{hint(name.removeprefix(folder), meant)}"
 
 
 def _check_file(file: str, used: Collection[str], dialects: Collection[str], shown: str) -> None:
@@ -87,4 +90,4 @@ def _check_file(file: str, used: Collection[str], dialects: Collection[str], sho
     if dialect and dialect not in dialects:
         raise UserError(f"{shown}/{file}: {unknown('dialect', dialect, sorted(dialects))}")
     if name not in used:
-        raise UserError(f"{shown}/{file}: nothing uses it; a step, value, source or frame must name {name!r}")
+        raise UserError(f"{shown}/{file}: nothing uses it; a step, value, source or frame must name {quoted(name)}")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from experiments.model import Request, UserError
-from experiments.request import build_request
-from experiments.spec import find_experiment
-from experiments.targets import Secrets, load_targets
 from flows.home import VARIABLE
-from tasks.dialects.registry import lineages
+
+if TYPE_CHECKING:
+    from experiments.targets import Secrets
 
 DEFAULT_TARGETS = ("embedded", "duckdb")
 
@@ -32,6 +33,12 @@ class Ask:
 
 def resolve(ask: Ask, home: Path, environ: Mapping[str, str]) -> tuple[Request, Secrets]:
     """The request, and the URLs that came with it; raises ``UserError`` for the first name that is not known."""
+    # Imported here: the command line's help must not wait for it.
+    from experiments.request import build_request
+    from experiments.spec import find_experiment
+    from experiments.targets import load_targets
+    from tasks.dialects.registry import lineages
+
     dialects = lineages()
     urls = [target for target in ask.targets if "=" in target or "://" in target]
     targets = load_targets(home, environ, urls, dialects)
@@ -48,9 +55,9 @@ def resolve(ask: Ask, home: Path, environ: Mapping[str, str]) -> tuple[Request, 
     return request, targets.secrets
 
 
-def home_of_worker(home: str | None, environ: Mapping[str, str]) -> Path:
+def home_of_worker(home: str | None) -> Path:
     """The home of a deployment's run: a worker's working directory is no place for one, so there is no default."""
-    named = home or environ.get(VARIABLE)
+    named = home or os.environ.get(VARIABLE)
     if not named:
         raise UserError(f"no home: set the deployment's parameter home, or ${VARIABLE} for its worker")
     path = Path(named)

@@ -13,21 +13,20 @@ from cyclopts import CycloptsError
 
 from experiments.model import UserError
 from flows.outcome import INTERRUPTED, OUR_BUG, PIPE_CLOSED, USAGE
+from flows.usage import complaint
 
-DEBUG = "--debug"
 
-
-def ended(command: Callable[[list[str]], int], arguments: list[str]) -> int:
-    """Run ``command`` and give its exit code; no exception leaves. ``--debug`` shows its traceback first."""
+def ended(command: Callable[[], int], *, debug: bool) -> int:
+    """Run ``command`` and give its exit code; no exception leaves. ``debug`` shows its traceback first."""
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        code = command(arguments)
+        code = command()
         sys.stdout.flush()
     except BrokenPipeError:
         _close_output()
         return PIPE_CLOSED
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last stop: a stranger gets a sentence
-        if DEBUG in arguments:
+        if debug:
             traceback.print_exc()
         sentence, code = _told(error)
         print(f"storage-matrix: {sentence}", file=sys.stderr)
@@ -42,8 +41,8 @@ def _told(error: BaseException) -> tuple[str, int]:
     if isinstance(error, UserError):
         return words, error.exit_code
     if isinstance(error, CycloptsError):
-        return f"{words} See storage-matrix --help.", USAGE
-    return f"a mistake of ours, not yours: {type(error).__name__}: {words}; {DEBUG} shows where", OUR_BUG
+        return complaint(error), USAGE
+    return f"a mistake of ours, not yours: {type(error).__name__}: {words}; --debug shows where", OUR_BUG
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

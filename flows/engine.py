@@ -138,7 +138,10 @@ class Engine:
         undone: tuple[Cell, ...] = ()
         for position, cell in enumerate(cells):
             self.watcher.measuring(cell)
+            started = time.perf_counter()
             measure(cell)
+            if cell.role == "noop":
+                self.timings.seconds["noop_cell"] = time.perf_counter() - started
             if running.server_gone and self._attempt == 1:
                 undone = cells[position:]
                 break
@@ -196,13 +199,15 @@ class Engine:
             connection = run_database(self.ledger.directory)
         self.watcher.phase("judging")
         with self.timings.of("expectations"):
-            self.verdicts = judge(connection, self.ledger.run().expectations)
+            run = self.ledger.run()
+            self.verdicts = judge(connection, run.expectations, run.frames)
         connection.close()
         self.ledger.write_verdicts(self.verdicts)
 
     def _report(self) -> None:
-        from warehouse.loading import run_database
         from warehouse.report import write_report
+
+        from warehouse.loading import run_database
 
         self.watcher.phase("writing the report")
         with self.timings.of("report"):

@@ -3,58 +3,63 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from tasks.dialects.registry import lineages
 
 from experiments.model import Experiment, Level, Target, UserError
 from experiments.spec import find_experiment, list_experiments
 from experiments.targets import load_targets
 from flows.asking import DEFAULT_TARGETS
-from flows.output import print_json, standard_output
-from tasks.dialects.registry import lineages
+from flows.output import plain_table, print_json, standard_output
+from warehouse.formatting import spelled
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 
 @dataclass(frozen=True)
-class Listed:
+class Found:
     """An experiment by name, or why it cannot be read: one broken folder does not hide the others."""
 
     name: str
     experiment: Experiment | None
-    problem: str | None
+    problem: str = ""
 
 
 def show(home: Path, *, as_json: bool) -> int:
     """Print experiments with their profiles, and targets."""
     experiments = [_read(name, home) for name in list_experiments(home)]
-    targets = load_targets(home, os.environ, (), lineages()).known
+    targets = load_targets(home, os.environ, (), lineages()).known.values()
     if as_json:
-        print_json({"experiments": list(map(_experiment, experiments)), "targets": list(map(_target, targets.values()))})
+        print_json({"experiments": [_as_data(found) for found in experiments], "targets": [*map(_target, targets)]})
         return 0
     console = standard_output()
-    console.print(_experiment_table(experiments))
-    console.print(_target_table(list(targets.values())))
+    console.print(_experiments(experiments))
+    console.print()
+    console.print(_targets(targets))
     return 0
 
 
-def _read(name: str, home: Path) -> Listed:
+def _read(name: str, home: Path) -> Found:
     try:
-        return Listed(name, find_experiment(name, home, lineages()), None)
+        return Found(name, find_experiment(name, home, lineages()))
     except UserError as error:
-        return Listed(name, None, str(error))
+        return Found(name, None, str(error))
 
 
-def _experiment(listed: Listed) -> dict[str, object]:
-    if listed.experiment is None:
-        return {"name": listed.name, "problem": listed.problem}
+def _as_data(found: Found) -> dict[str, object]:
+    experiment = found.experiment
+    if experiment is None:
+        return {"name": found.name, "problem": found.problem}
     return {
-        "name": listed.name,
-        "question": listed.experiment.question,
-        "profiles": {name: dict(profile) for name, profile in listed.experiment.profiles.items()},
-        "parameters": dict(listed.experiment.parameters),
+        "name": found.name,
+        "question": experiment.question,
+        "profiles": experiment.profiles,
+        "parameters": experiment.parameters,
     }
 
 
@@ -68,23 +73,24 @@ def _target(target: Target) -> dict[str, object]:
     }
 
 
-def _experiment_table(experiments: list[Listed]) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table("experiment", "question", "profiles", box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for listed in experiments:
-        if listed.experiment is None:
-            table.add_row(listed.name, Text(str(listed.problem), "red"))
+def _experiments(experiments: Iterable[Found]) -> Table:
+    table = plain_table("experiment", "question", "profiles")
+    for found in experiments:
+        if found.experiment is None:
+            table.add_row(found.name, found.problem, style="red")
         else:
-            profiles = listed.experiment.profiles
-            table.add_row(
-                listed.name,
-                Text(listed.experiment.question),
-                Text("\n".join(f"{name} ({_settings(settings)})" for name, settings in profiles.items())),
-            )
+            profiles = "\n".join(_profile(*profile) for profile in found.experiment.profiles.items())
+            table.add_row(found.name, found.experiment.question, profiles)
     return table
 
 
-def _settings(settings: dict[str, Level]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in settings.items()) or "as declared"
+def _profile(name: str, parameters: Mapping[str, Level]) -> str:
+    return f"{name} ({spelled(parameters)})" if parameters else name
+
+
+def _targets(targets: Iterable[Target]) -> Table:
+    table = plain_table("target", "dialect", "")
+    for target in targets:
+        by_default = "; used by default" if target.name in DEFAULT_TARGETS else ""
+        table.add_row(target.name, target.dialect, f"{target.summary}{by_default}")
+    return table

@@ -119,7 +119,9 @@ class TemporaryApi:
     def __enter__(self) -> TemporaryApi:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._process.terminate()
         try:
             self._process.wait(timeout=5)

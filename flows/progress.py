@@ -10,7 +10,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from experiments.model import Cell, CellResult
-from flows.words import cell_in_words, duration, plural
+from flows.words import cell_in_words, duration
+from warehouse.formatting import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -68,7 +69,9 @@ class PlainProgress:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         return None
 
 
@@ -106,7 +109,7 @@ class LiveProgress(PlainProgress):
 
     def _end_phase(self) -> None:
         if self._phase is not None:
-            what = f"measured {plural(len(self.done), 'cell')}" if self._phase == MEASURING else self._phase
+            what = f"measured {counted(len(self.done), 'cell')}" if self._phase == MEASURING else self._phase
             self._keep("✓", "green", f"{what}, {duration(time.monotonic() - self._phase_started)}")
             self._phase = None
 
@@ -135,7 +138,9 @@ class LiveProgress(PlainProgress):
         self._live.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if kind is None:
             self._end_phase()
         self._live.stop()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from contextvars import ContextVar
 
-from prefect import get_run_logger, task
 from prefect import flow as prefect_flow
+from prefect import get_run_logger, task
 from prefect.artifacts import create_link_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 

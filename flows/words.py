@@ -1,4 +1,4 @@
-"""How the command line writes cells, times and sizes for people."""
+"""How the command line writes cells and times for people."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 from experiments.factors import text
 from experiments.model import Cell, Level
-
-UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 
 
 def levels_in_words(levels: Mapping[str, Level]) -> str:
@@ -33,17 +31,3 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02} min"
-
-
-def size(count: float) -> str:
-    """Bytes as ``pg_size_pretty`` writes them, in binary units: ``84 MB``."""
-    unit = 0
-    while abs(count) >= 10 * 1024 and unit < len(UNITS) - 1:
-        count /= 1024
-        unit += 1
-    return f"{count:.0f} {UNITS[unit]}"
-
-
-def plural(count: int, noun: str) -> str:
-    """``1 cell``, ``2 cells``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 from experiments.matrix import at_base, step_is_for
@@ -26,7 +27,9 @@ class End(NamedTuple):
 class BlockRun:
     """One pass over a block. ``server_gone`` is set when the server died under it: the caller starts another pass."""
 
-    def __init__(self, experiment: Experiment, block: Block, target: TargetRun, seen: dict[str, tuple[str, str]]) -> None:
+    def __init__(
+        self, experiment: Experiment, block: Block, target: TargetRun, seen: dict[str, tuple[str, str]]
+    ) -> None:
         self.experiment = experiment
         self.block = block
         self.target = target
@@ -38,9 +41,7 @@ class BlockRun:
         dialect, directory = target.dialect, str(target.server.data_directory)
         self._place = dialect.block_setup(f"b{block.block_id}", directory, block.levels)
 
-    def measure(
-        self, cell: Cell, repeats: int | None, attempt: int, keep: Callable[[CellResult], None]
-    ) -> CellResult:
+    def measure(self, cell: Cell, repeats: int | None, attempt: int, keep: Callable[[CellResult], None]) -> CellResult:
         """Run the steps that the cell owns and ``keep`` what came of them, even when a person interrupts."""
         context = self._context(cell, repeats)
         started = now()
@@ -59,13 +60,13 @@ class BlockRun:
         with suppress(StatementFailed, ServerGone):
             for statement in self._place.teardown:
                 self.target.session.execute(statement)
+        for file in self._place.files:
+            Path(file).unlink(missing_ok=True)
 
     def _context(self, cell: Cell, repeats: int | None) -> CellContext:
         target = self.target
         values = {**target.values, **place_levels(target.dialect, cell.levels, self._place.table, self.experiment)}
-        return CellContext(
-            self.experiment, cell, target, self._place.table, values, repeats, self.seen, self._indexes
-        )
+        return CellContext(self.experiment, cell, target, self._place.table, values, repeats, self.seen, self._indexes)
 
     def _run(self, context: CellContext) -> End:
         if self.server_gone:

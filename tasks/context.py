@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 
-from experiments.metrics import KNOWN
+from experiments.metrics import METRICS
 from experiments.model import Cell, Experiment, Measurement, Plan
 from experiments.sqlfiles import sql_for
 from experiments.template import render
@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 
 class CellFailed(Exception):
     """The cell broke one of our own rules (wrong storage, wrong rows); the message says which."""
+
+
+class Counted(TypedDict):
+    """Which repetition and which round of a series a cost belongs to."""
+
+    repetition: int
+    round: int | None
 
 
 WalPositions = dict[str | None, tuple[float, float | None]]
@@ -95,7 +102,7 @@ class CellContext:
         """Keep one measurement; a value that is not finite is kept as None with the reason."""
         if value is not None and not math.isfinite(value):
             value, reason = None, reason or f"the server gave {value}"
-        unit = KNOWN[metric].unit
+        unit = METRICS[metric].unit
         measurement = Measurement(
             step, metric, unit, None if value is None else float(value), method, now(), repetition, round, is_warmup,
             clock, node, text, "ok", reason,
@@ -109,41 +116,42 @@ class CellContext:
         return taken
 
     def checkpoint(self) -> float:
-        """Make the server write everything out; the seconds it took, 0 where there is none or the server is not ours to checkpoint."""
-        statement = self.dialect.checkpoint_sql()
-        if statement is None or not self.server.is_exclusive:
+        """Make the server write everything out; the seconds it took, 0 where it is not ours to checkpoint."""
+        if not self.server.is_exclusive:
             return 0.0
-        return self.session.timed(statement)[1]
+        return self.session.timed(self.dialect.checkpoint_sql(self.table))[1]
 
     @contextmanager
-    def costs(self, step: str, round: int | None = None) -> Iterator[None]:
+    def costs(self, step: str, repetition: int = 1, round: int | None = None) -> Iterator[None]:
         """Record WAL, CPU and bytes of what runs inside, as costs of ``step``."""
         before = self._wal_positions()
         with metered(self.server.processes) as reading:
             yield
-        self._record_wal(step, before, self._wal_positions(), round)
+        counted: Counted = {"repetition": repetition, "round": round}
+        self._record_wal(step, before, self._wal_positions(), counted)
         usage = reading.usage
         method = "the server's processes, /proc"
         if usage.cpu_seconds is not None:
-            self.record(step, "cpu_time", usage.cpu_seconds, method, round=round, clock="server")
-            self.record(step, "read_bytes", usage.read_bytes, method, round=round)
-            self.record(step, "write_bytes", usage.write_bytes, method, round=round)
+            self.record(step, "cpu_time", usage.cpu_seconds, method, clock="server", **counted)
+            self.record(step, "read_bytes", usage.read_bytes, method, **counted)
+            self.record(step, "write_bytes", usage.write_bytes, method, **counted)
 
-    def _record_wal(self, step: str, before: WalPositions, after: WalPositions, round: int | None) -> None:
+    def _record_wal(self, step: str, before: WalPositions, after: WalPositions, counted: Counted) -> None:
         nodes = {node: (after[node][0] - before[node][0], _less(after[node][1], before[node][1])) for node in after}
         if nodes and None not in nodes:
             nodes[None] = (sum(wal for wal, _ in nodes.values()), None)
         for node, (wal, images) in nodes.items():
-            self.record(step, "wal_bytes", wal, "insert LSN, after less before", round=round, node=node)
+            self.record(step, "wal_bytes", wal, "insert LSN, after less before", node=node, **counted)
             if images is not None:
-                self.record(
-                    step, "wal_full_page_images", images, "pg_stat_wal, after less before", round=round, node=node
-                )
+                method = "pg_stat_wal, after less before"
+                self.record(step, "wal_full_page_images", images, method, node=node, **counted)
 
     def _wal_positions(self) -> WalPositions:
         statement = self.dialect.wal_sql()
         if statement is None:
             return {}
+        if (flush := self.dialect.wal_flush_sql()) is not None:
+            self.session.execute(flush)
         return {node: (float(position), images) for node, position, images in self.session.rows(statement)}
 
 

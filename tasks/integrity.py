@@ -18,7 +18,7 @@ def check_rows(step: Step, context: CellContext) -> None:
     count, *sums = (int(part or 0) for part in context.session.rows(statement)[0])
     digest = ":".join(str(part) for part in (count, *sums))
     context.record(step.name, "rows", count, "count(*) in the digest")
-    context.record(step.name, "digest", None, "count and sums of md5 pieces, computed by the server", text=digest)
+    context.record(step.name, "row_digest", None, "count and sums of md5 pieces, computed by the server", text=digest)
     if count == 0:
         raise CellFailed(f"step {step.name} left the table empty")
     first = context.seen.setdefault("rows", (digest, context.cell.target))
@@ -28,9 +28,7 @@ def check_rows(step: Step, context: CellContext) -> None:
 
 def check_storage(context: CellContext) -> None:
     """Ask the catalog whether the storage is what the levels say; raises ``CellFailed`` where it is not."""
-    wrong = context.dialect.verify(
-        context.session, context.table, context.experiment.columns, context.cell.levels
-    )
+    wrong = context.dialect.verify(context.session, context.table, context.experiment.columns, context.cell.levels)
     if wrong:
         raise CellFailed("storage is not what was asked for: " + "; ".join(wrong))
 

@@ -35,7 +35,8 @@ class TargetRun:
         self.environment_id: str | None = None
         self.session = self._connect()
         self.dialect: Dialect = self._recognise()
-        self.settle()
+        self._pin()
+        self._make_room()
 
     def _connect(self) -> PostgresSession | DuckDBSession:
         try:
@@ -47,18 +48,23 @@ class TargetRun:
         version = str(self.session.value("select version()"))
         return dialect_named(recognise(version)).probe(self.session)
 
-    def settle(self) -> None:
-        """Pin the session's settings and make sure that our schema is there and nobody else's run is in it."""
+    def _pin(self) -> None:
         for statement in self.dialect.session_settings():
             self.session.execute(statement)
-        for statement in self.dialect.schema_setup():
-            self.session.execute(statement)
+
+    def _make_room(self) -> None:
+        """Our schema, empty: what a killed run left in it goes; a run that is still at work keeps us out."""
+        try:
+            for statement in self.dialect.schema_setup():
+                self.session.execute(statement)
+        except StatementFailed as error:
+            raise UserError(f"target {self.target.name}: no schema of our own: {error}", exit_code=4) from None
 
     def reconnect(self) -> None:
         """A new session after a restart or a crash, pinned like the one before."""
         self.session.close()
         self.session = self._connect()
-        self.settle()
+        self._pin()
 
     def make_rows(self, experiment: Experiment, parameters: Mapping[str, Level]) -> None:
         """Make the source table and read the looked-up values from it."""
@@ -103,12 +109,11 @@ class TargetRun:
         return (sum(float(row[1]) for row in self.session.rows(statement)) - before) / IDLE_SECONDS
 
     def close(self) -> None:
-        """Remove what is ours from the server and leave it."""
+        """Remove what is ours from the server and leave it; of a server that dies the next run removes it."""
         try:
             for statement in self.dialect.schema_teardown():
                 self.session.execute(statement)
         except (StatementFailed, ServerGone):
-            # The next run's settle() removes what a dying server kept.
             return
         finally:
             self.session.close()
@@ -121,5 +126,5 @@ def place_levels(dialect: Dialect, levels: Levels, table: str, experiment: Exper
         **levels,
         "table": Fragment(table),
         "columns": Fragment(dialect.columns(experiment.columns, levels)),
-        "storage": Fragment(dialect.storage(levels)),
+        "storage": Fragment(dialect.storage(levels, experiment.key)),
     }

@@ -101,18 +101,11 @@ def _is_required(field: Field[Any]) -> bool:
 
 
 def _union(kinds: tuple[Any, ...]) -> Decoder:
-    decoders = [_decoder(kind) for kind in kinds]
-
-    def decoder(data: Any) -> Any:
-        # The kinds are tried from the last, where None stands: most optional fields hold it.
-        for part in reversed(decoders):
-            try:
-                return part(data)
-            except Malformed as error:
-                problem = error
-        raise problem
-
-    return decoder
+    if all(kind in _SCALARS for kind in kinds):
+        return _scalar(*kinds)
+    (kind,) = (kind for kind in kinds if kind is not NoneType)
+    part = _decoder(kind)
+    return lambda data: None if data is None else part(data)
 
 
 def _literal(words: tuple[Any, ...]) -> Decoder:
@@ -159,20 +152,21 @@ def _mapping(kind: Any) -> Decoder:
 
 
 _SCALARS: Mapping[Any, tuple[tuple[type, ...], str]] = {
-    str: ((str,), "is not a text"),
-    int: ((int,), "is not a whole number"),
-    float: ((int, float), "is not a number"),
-    bool: ((bool,), "is not true or false"),
-    NoneType: ((NoneType,), "is not null"),
+    str: ((str,), "a text"),
+    int: ((int,), "a whole number"),
+    float: ((int, float), "a number"),
+    bool: ((bool,), "true or false"),
+    NoneType: ((NoneType,), "null"),
 }
 
 
-def _scalar(kind: Any) -> Decoder:
-    accepted, problem = _SCALARS[kind]
-    is_number = kind in (int, float)
+def _scalar(*kinds: Any) -> Decoder:
+    # By exact type: JSON has no others, and to isinstance a bool would be an int.
+    accepted = frozenset(accepted for kind in kinds for accepted in _SCALARS[kind][0])
+    problem = f"is not {' or '.join(_SCALARS[kind][1] for kind in kinds)}"
 
     def decoder(data: Any) -> Any:
-        if not isinstance(data, accepted) or (is_number and isinstance(data, bool)):
+        if type(data) not in accepted:
             raise Malformed(problem)
         return data
 

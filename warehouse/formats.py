@@ -39,15 +39,15 @@ def write_table(file: TextIO, columns: Sequence[str], types: Sequence[str], rows
     from rich.table import Table
     from rich.text import Text
 
-    left = len(rows) - TABLE_ROWS
-    caption = f"... and {left} more rows; --format csv, json or parquet has them all" if left > 0 else None
-    table = Table(caption=caption)
+    table = Table()
     for name, value in zip(columns, rows[0] if rows else columns, strict=True):
         is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
         table.add_column(Text(name), justify="right" if is_number else "left", overflow="fold")
     for row in rows[:TABLE_ROWS]:
         table.add_row(*(Text(_shown(value)) for value in row))
     Console(file=file, width=None if file.isatty() else WIDE).print(table)
+    if len(rows) > TABLE_ROWS:
+        file.write(f"... and {len(rows) - TABLE_ROWS} more rows; --format csv, json or parquet has them all\n")
 
 
 def _shown(value: Any) -> str:

@@ -103,7 +103,7 @@ def _rows(connection: duckdb.DuckDBPyConnection, name: str, frames: Mapping[str,
     except duckdb.Error as error:
         raise CheckBroken(f"frame {name}: {_first_line(error)}") from None
     for column, kind in types.items():
-        if kind in WIDE_INTEGERS and rows[column].dtype.kind == "f" and rows[column].abs().max() > EXACT:
+        if kind in WIDE_INTEGERS and rows[column].dtype.kind == "f" and rows[column].abs().max() >= EXACT:
             raise CheckBroken(f"frame {name}: column {column} has integers beyond 2^53, compare them as text")
     return rows
 

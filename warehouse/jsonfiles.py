@@ -18,7 +18,8 @@ def write_json(path: Path, value: Any) -> None:
     text = json.dumps(plain(value), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     partial = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
-        with partial.open("w", encoding="utf-8") as file:
+        # A message may hold bytes that are no text (in the name of a file, say); it is kept without them.
+        with partial.open("w", encoding="utf-8", errors="replace") as file:
             file.write(text + "\n")
             file.flush()
             os.fsync(file.fileno())

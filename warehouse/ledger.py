@@ -15,10 +15,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from experiments.model import CellResult, Matrix, Measurement, Request, UserError, Verdict
+from experiments.model import CellResult, Experiment, Matrix, Measurement, Request, UserError, Verdict
+from experiments.sqlfiles import FRAMES
 from warehouse.decoding import plain
 from warehouse.jsonfiles import read_json, write_json
 from warehouse.records import Environment, Finish, Judgement, Owner, Run, RunStatus, RunTarget
+
+__all__ = ["RunLedger", "RunStatus", "find_ledger", "ledgers", "new_run_id"]
 
 CELL_FILE = re.compile(r"cell-([0-9a-z]+)-(\d+)-(\d+)\.json")
 VERDICT_FILE = re.compile(r"verdict-(\d+)\.json")
@@ -175,6 +178,7 @@ def _run(
         baseline=experiment.baseline,
         factors=experiment.factors,
         expectations=experiment.expectations,
+        frames=_frames(experiment),
         published=experiment.published,
         profile=request.profile,
         parameters=request.parameters,
@@ -195,3 +199,12 @@ def _explained(measurement: Measurement) -> Measurement:
     if measurement.value is None or math.isfinite(measurement.value):
         return measurement
     return replace(measurement, value=None, reason=measurement.reason or f"the value was {measurement.value}")
+
+
+def _frames(experiment: Experiment) -> dict[str, str]:
+    """The SQL of the frames that expectations judge, by the frame's name."""
+    return {
+        file.removeprefix(FRAMES).removesuffix(".sql"): sql
+        for file, sql in experiment.sql.items()
+        if file.startswith(FRAMES)
+    }

@@ -50,7 +50,10 @@ class RunTarget:
 
 @dataclass(frozen=True)
 class Run:
-    """What a run set out to do: the spec, what was asked for, and the plan."""
+    """What a run set out to do: the spec, what was asked for, and the plan.
+
+    ``frames`` has the SQL of the expectations by the frame's name, so that a run can be judged without its experiment.
+    """
 
     run_id: str
     experiment: str
@@ -59,6 +62,7 @@ class Run:
     baseline: Levels
     factors: tuple[Factor, ...]
     expectations: tuple[Expectation, ...]
+    frames: Mapping[str, str]
     published: tuple[Published, ...]
     profile: str
     parameters: Mapping[str, Level]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -106,7 +107,7 @@ def _finding(result: Any) -> Finding:
         raise CheckBroken(broken)
     said = result.result
     if "unexpected_index_list" not in said:
-        return Finding(bool(result.success), None, (), _plain(said.get("observed_value")))
+        return Finding(bool(result.success), None, (), _observed(said))
     judged = said["element_count"] - said.get("missing_count", 0)
     return Finding(bool(result.success), judged, tuple(said["unexpected_index_list"]), None)
 
@@ -120,7 +121,15 @@ def _exception(info: Mapping[str, Any] | None) -> str | None:
     return _one_line(raised[0]) if raised else None
 
 
+def _observed(said: Mapping[str, Any]) -> Any:
+    """The value of the whole frame, else the values that were not expected; NaN where there should be one and is none."""
+    value = said.get("observed_value", True)
+    return _plain(said.get("partial_unexpected_list", math.nan) if value is None else value)
+
+
 def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
     return value.item() if hasattr(value, "item") else value
 
 

@@ -1,15 +1,18 @@
--- The views that analysts start from. Only samples that count (DESIGN 7, rule 12) reach any of them but `sample` itself says which.
+-- The views that analysts start from. Nothing partial counts: `sample` says which samples do, and all the others build on it.
 
 create macro levels_key(levels) as list_sort(map_entries(cast(levels as map(varchar, varchar))));
 comment on macro levels_key is 'Levels in a form that compares equal whatever the order of the factors';
 
 -- The baseline of a figure has the baseline's levels, and the figure's own in every other factor that applies to both.
+-- (A lambda's parameter gives way to a table alias of the same name, hence the long ones.)
 create macro is_baseline(candidate, levels, baseline) as
     len(list_filter(map_entries(cast(baseline as map(varchar, varchar))),
-        lambda b: cast(candidate as map(varchar, varchar))[b.key] is distinct from b.value)) = 0
+        lambda wanted_level: cast(candidate as map(varchar, varchar))[wanted_level.key] is distinct from wanted_level.value
+    )) = 0
     and len(list_filter(map_entries(cast(candidate as map(varchar, varchar))),
-        lambda c: cast(baseline as map(varchar, varchar))[c.key] is null
-            and cast(levels as map(varchar, varchar))[c.key] <> c.value)) = 0;
+        lambda candidate_level: cast(baseline as map(varchar, varchar))[candidate_level.key] is null
+            and cast(levels as map(varchar, varchar))[candidate_level.key] <> candidate_level.value
+    )) = 0;
 comment on macro is_baseline is 'Whether the levels of a candidate are what a figure at these levels is set in ratio to';
 
 create view sample as
@@ -269,7 +272,9 @@ beside as (
         m.value as our_value, m.method as our_method, t.candidates as their_candidates, o.candidates as our_candidates,
         case when t.candidates = 1 then t.value end as published_baseline,
         case when o.candidates = 1 then o.value end as our_baseline,
-        len(list_filter(rt.lineage, lambda d: starts_with(lower(f.engine), d))) > 0 as same_engine
+        -- The last ancestor is everybody's; it tells nothing of a dialect that has nearer ones.
+        len(list_filter(rt.lineage[1:greatest(1, len(rt.lineage) - 1)],
+            lambda family: contains(lower(f.engine), family))) > 0 as same_engine
     from figure f
     join planned p on p.run_id = f.run_id and levels_key(p.levels) = levels_key(f.levels)
     join run_target rt on rt.run_id = p.run_id and rt.target = p.target
@@ -298,7 +303,8 @@ explained as (
         end as missing,
         case
             when not same_engine then 'the study ran on ' || engine
-            when metric in ('load_time', 'commit_time') and contains(method, 'making the rows') and not contains(our_method, 'making the rows')
+            when metric in ('load_time', 'commit_time') and regexp_matches(method, 'mak(es|ing) the rows')
+                and not regexp_matches(our_method, 'mak(es|ing) the rows')
                 then 'the study''s load includes making the rows, ours does not'
         end as unlike
     from beside

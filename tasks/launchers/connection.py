@@ -18,9 +18,9 @@ def connect(url: URL, seconds: int, **more: Any) -> psycopg.Connection[Any]:
     return psycopg.connect(**words | {"connect_timeout": seconds, "autocommit": True} | more)
 
 
-def answer(url: URL, sql: str, seconds: int = 5) -> Any:
+def answer(url: URL, sql: str, seconds: int = 5, **more: Any) -> Any:
     """The first column of the first row."""
-    with connect(url, seconds) as connection:
+    with connect(url, seconds, **more) as connection:
         row = connection.execute(sql.encode()).fetchone()
     return row[0] if row else None
 

@@ -9,21 +9,17 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from experiments.language import DSN_SOURCES
 from experiments.model import Target, UserError
 from tasks.launchers.connection import answer, connect, is_up, told_without
 from tasks.launchers.place import Place
 from tasks.launchers.process import family
-from tasks.launchers.server import Owner, Server, SettingsRefused, check_options
+from tasks.launchers.server import Owner, Server, SettingsRefused
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
 
-OPTIONS = {
-    "url": "postgresql://USER@HOST:PORT/DATABASE",
-    "url_env": "the name of an environment variable that holds the URL",
-    "service": "a section of the libpq service file",
-    "prefect_block": "the name of a Prefect Secret block that holds the URL",
-}
+FORM = "postgresql://USER@HOST:PORT/DATABASE"
 ATTEMPT_SECONDS = 4
 """For each address that a host name has."""
 PATIENCE_SECONDS = 8
@@ -66,7 +62,6 @@ class RunningServer(Server):
 def launch(
     target: Target, place: Place, owner: Owner, settings: Mapping[str, str], secrets: Mapping[str, str]
 ) -> RunningServer:
-    check_options(target, OPTIONS)
     if owner.kind == "user":
         raise UserError(f'target "{target.name}": not a server that storage-matrix starts or stops (launcher dsn)')
     server = RunningServer(target, find_url(target, place.environ, secrets))
@@ -79,20 +74,20 @@ def find_url(target: Target, environ: Mapping[str, str], secrets: Mapping[str, s
     """The URL of the command line, or of the one place that the target names."""
     if target.name in secrets:
         return read_url(target, secrets[target.name])
-    named = [name for name in OPTIONS if name in target.options]
-    if len(named) != 1:
-        found = " and ".join(named) or "none"
-        raise UserError(f'target "{target.name}": needs one of {", ".join(OPTIONS)}; found {found}')
-    value = str(target.options[named[0]])
-    if named[0] == "service":
-        return _url({"service": value})
-    if named[0] == "url_env":
-        if value not in environ:
-            raise UserError(f'target "{target.name}": url_env names ${value}, which is not set', 4)
-        value = environ[value]
-    elif named[0] == "prefect_block":
-        value = _prefect_secret(target, value)
-    return read_url(target, value)
+    source = next((name for name in DSN_SOURCES if name in target.options), None)
+    if source is None:
+        raise UserError(f'target "{target.name}": needs one of {", ".join(DSN_SOURCES)}')
+    named = str(target.options[source])
+    match source:
+        case "service":
+            return _url({"service": named})
+        case "url_env" if named not in environ:
+            raise UserError(f'target "{target.name}": url_env names ${named}, which is not set', 4)
+        case "url_env":
+            return read_url(target, environ[named])
+        case "prefect_block":
+            return read_url(target, _prefect_secret(target, named))
+    return read_url(target, named)
 
 
 def read_url(target: Target, text: str) -> URL:
@@ -103,11 +98,11 @@ def read_url(target: Target, text: str) -> URL:
     scheme, mark, rest = text.strip().partition("://")
     dialect = scheme.partition("+")[0]
     if mark and dialect not in ("postgresql", "postgres"):
-        raise UserError(f'target "{target.name}": URL of type "{dialect}"; known is {OPTIONS["url"]}')
+        raise UserError(f'target "{target.name}": URL of type "{dialect}"; known is {FORM}')
     try:
         return _url(conninfo_to_dict(f"postgresql://{rest}" if mark else text))
     except psycopg.Error:
-        raise UserError(f'target "{target.name}": its URL cannot be read; expected is {OPTIONS["url"]}') from None
+        raise UserError(f'target "{target.name}": its URL cannot be read; expected is {FORM}') from None
 
 
 def _url(words: Mapping[str, Any]) -> URL:

@@ -11,9 +11,7 @@ from experiments.model import Target, UserError
 from tasks.launchers.place import Place
 from tasks.launchers.process import myself
 from tasks.launchers.record import ServerFolder
-from tasks.launchers.server import Owner, Server, SettingsRefused, check_options
-
-OPTIONS = {"path": "a directory on the disk to be measured; default is beside the files of launched servers"}
+from tasks.launchers.server import Owner, Server, SettingsRefused
 
 
 class DuckDBFiles(Server):
@@ -61,10 +59,9 @@ class DuckDBFiles(Server):
 def launch(
     target: Target, place: Place, owner: Owner, settings: Mapping[str, str], secrets: Mapping[str, str]
 ) -> DuckDBFiles:
-    check_options(target, OPTIONS)
     if owner.kind == "user":
         raise UserError(f'target "{target.name}": DuckDB has no server to start; runs make its files as they need them')
-    folder = ServerFolder.create(place, target, myself(), None)
+    folder = ServerFolder.create(place, target, myself())
     try:
         server = DuckDBFiles(target, folder, _directory(target, folder))
         if settings:

@@ -7,12 +7,13 @@ import secrets
 import shlex
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.model import Target, UserError
 from tasks.launchers.connection import answer, is_up
-from tasks.launchers.postmaster import Postmaster, StartFailed, end
+from tasks.launchers.postmaster import Postmaster, StartFailed, discard
 from tasks.launchers.process import Account, wait_until
 from tasks.launchers.record import ServerFolder
 from tasks.launchers.server import Owner, Server, SettingsRefused
@@ -47,9 +48,21 @@ class LaunchedServer(Server):
         """Write ``settings`` for every node."""
 
     def start(self) -> None:
-        for node in self.nodes:
-            if node.pid() is None:
-                node.start()
+        """Start what is down and wait until all of it answers, be it after a recovery of its own."""
+
+        def is_back() -> bool:
+            self._start_nodes()
+            return self.alive()
+
+        if not wait_until(is_back, RECOVERY_SECONDS):
+            raise StartFailed(f"no answer within {RECOVERY_SECONDS} s")
+
+    def _start_nodes(self) -> None:
+        """All at once: each waits for itself, and on a cluster for the others."""
+        down = [node for node in self.nodes if node.pid() is None]
+        if down:
+            with ThreadPoolExecutor(len(down)) as pool:
+                list(pool.map(Postmaster.start, down))
 
     def halt(self) -> None:
         for node in self.nodes:
@@ -78,13 +91,8 @@ class LaunchedServer(Server):
         return is_up(self.url)
 
     def revive(self) -> None:
-        def is_back() -> bool:
-            self.start()
-            return self.alive()
-
         try:
-            if not wait_until(is_back, RECOVERY_SECONDS):
-                raise self._gone(f"it does not answer {RECOVERY_SECONDS} s after a crash")
+            self.start()
         except StartFailed as failure:
             raise self._gone(failure) from None
 
@@ -104,15 +112,16 @@ class LaunchedServer(Server):
         self.halt()
         self.configure()
         self.start()
+        refused = [f'"{name}": {words}' for name, words in self.nodes[0].ignored.items() if name in asked]
+        if refused:
+            raise StartFailed("; ".join(refused))
 
     def restore(self) -> None:
         if self.folder.record.asked:
             self.restart({})
 
     def stop(self) -> None:
-        """Should a process not die, its files stay, and the next command tries again."""
-        if not end(self.folder):
-            self.folder.remove()
+        discard(self.folder)
 
     def close(self) -> None:
         if self.folder.record.owner.kind == "run":
@@ -129,7 +138,7 @@ class LaunchedServer(Server):
         return " ".join([*prefix, shlex.join(str(word) for word in [self.nodes[0].programs / "psql", *words])])
 
     def _gone(self, reason: object) -> UserError:
-        return UserError(f'target "{self.target}": the server does not start: {reason}', 4)
+        return UserError(f'target "{self.target}": the server is not up: {reason}', 4)
 
     def _refused(self, settings: Mapping[str, str], reason: object) -> SettingsRefused:
         asked = ", ".join(f"{name} = {value}" for name, value in settings.items())
@@ -148,8 +157,8 @@ def sockets(folder: ServerFolder) -> Path:
     return folder.path / "socket"
 
 
-def make_sockets(folder: ServerFolder, account: Account) -> None:
-    path = make_directory(sockets(folder), account)
+def make_sockets(folder: ServerFolder) -> None:
+    path = make_directory(sockets(folder), folder.record.account)
     if len(os.fsencode(path / ".s.PGSQL.65535")) > SOCKET_PATH_BYTES:
         raise UserError(f"{path}: too long for a socket; set $STORAGE_MATRIX_DATA to a shorter directory")
 

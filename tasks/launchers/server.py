@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
-from experiments.model import Target, UserError
+from experiments.model import UserError
 from tasks.launchers.process import started
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Server(ABC):
 
     def psql_line(self) -> str:
         """A line to paste into a shell; it names the password's file, never the password."""
-        return f"psql {shlex.quote(str(self.url.set(drivername='postgresql', password=None)))}"
+        return f"psql {shlex.quote(str(self.url._replace(drivername='postgresql', password=None)))}"
 
     def __enter__(self) -> Self:
         return self
@@ -121,11 +121,3 @@ class Server(ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.target} {self.url!r}>"
-
-
-def check_options(target: Target, known: Mapping[str, str]) -> None:
-    """Refuse an option that the launcher does not read; ``known`` says in a few words what each is."""
-    for name in target.options:
-        if name not in known:
-            told = ", ".join(f"{key} ({meaning})" for key, meaning in known.items())
-            raise UserError(f'target "{target.name}": launcher {target.launcher} has no option "{name}"; it has {told}')

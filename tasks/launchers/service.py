@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from experiments.model import Target, UserError
 from tasks.launchers.place import Place
+from tasks.launchers.postmaster import discard
 from tasks.launchers.record import held, user_folder
 from tasks.launchers.registry import NOTHING, find_user_server, launch, launcher
 from tasks.launchers.server import Owner, Server
@@ -41,12 +42,7 @@ def down(target: Target, place: Place) -> str:
     path = user_folder(place, target)
     if path is None:
         raise UserError(f'target "{target.name}": not up; storage-matrix target up {target.name} starts it')
-    folder = held(path, target)
-    from tasks.launchers.postmaster import end
-
-    survivors = end(folder)
+    survivors = discard(held(path, target))
     if survivors:
-        folder.release()
         raise UserError(f'target "{target.name}": processes {survivors} do not end; their files stay in {path}', 4)
-    folder.remove()
     return f'target "{target.name}": stopped, files removed'

@@ -43,6 +43,26 @@ POSTGRESQL = (
 )
 
 
+GREENPLUM = (
+    *COMMON,
+    Setting("listen_addresses", "127.0.0.1", "coordinator and segments talk over loopback"),
+    Setting("max_connections", "50", "a shared host has few semaphores; segments get three times as many"),
+    Setting("max_prepared_transactions", "100", "at least as many as connections, or a distributed commit fails"),
+    Setting("checkpoint_segments", "64", "of 64 MB: no checkpoint by WAL volume inside a timed step"),
+    Setting("optimizer", "off", "the planner, which every build has; costs of two optimizers do not compare"),
+    Setting("gp_autostats_mode", "none", "ANALYZE is a step of its own, not part of a load"),
+    Setting("gp_resqueue_priority", "off", "no backoff of a statement by its priority"),
+    Setting("log_statement", "none", "the log is for failures, and ALTER ROLE has a password in it"),
+    Setting("gp_log_format", "text", "a line of the log is a sentence, in every member of the family"),
+)
+GREENPLUM_HIDDEN = frozenset({"fsync", "synchronous_commit", "full_page_writes", "checkpoint_segments"})
+"""Settings of Greenplum 6 that its --describe-config keeps to itself.
+
+It has no autovacuum on user tables, and lets nobody set checkpoint_timeout (GUC_DISALLOW_USER_SET in guc.c): a
+checkpoint comes every five minutes.
+"""
+
+
 def measuring(settings: Collection[Setting], known: Collection[str]) -> dict[str, str]:
     """The settings that a server knows: builds of the family differ, and an unknown name keeps them from starting."""
     return {setting.name: setting.value for setting in settings if setting.name in known}
@@ -54,10 +74,12 @@ def sized(memory: int, free: int) -> Mapping[str, str]:
     A checkpoint that the WAL volume forces inside a load would be paid by whoever crosses the line, so the line is far
     away, yet never so far that WAL alone could fill the disk.
     """
-    return {
-        "shared_buffers": f"{max(16, min(512, memory // 8 // MIB))}MB",
-        "max_wal_size": f"{max(1024, min(8192, free // 4 // MIB))}MB",
-    }
+    return {"shared_buffers": shared_buffers(memory), "max_wal_size": f"{max(1024, min(8192, free // 4 // MIB))}MB"}
+
+
+def shared_buffers(memory: int, most: int = 512) -> str:
+    """An eighth of the memory at most, so that the page cache, other servers and we have room."""
+    return f"{max(16, min(most, memory // 8 // MIB))}MB"
 
 
 def machine_memory() -> int:

@@ -10,8 +10,6 @@ from tasks.integrity import check_rows, check_storage
 def run(step: Step, context: CellContext) -> None:
     """Time sql/<name>.sql to its commit and on through CHECKPOINT; both times are kept."""
     statement = context.sql(step.options.get("sql", step.name))
-    for setting in context.dialect.before_load(context.cell.levels):
-        context.session.execute(setting)
     context.checkpoint()
     with context.costs(step.name):
         committed = context.session.timed(statement)[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from experiments.model import Plan, Step
+from tasks.caches import bring_about
 from tasks.context import CellContext
 from tasks.integrity import result_digest
 
@@ -12,31 +13,28 @@ METHOD = "statement and fetch, {} cache"
 def run(step: Step, context: CellContext) -> None:
     """Time sql/<name>.sql by the client; then EXPLAIN ANALYZE it once for the server's time and plan."""
     query = context.sql(step.options.get("sql", step.name))
+    context.checkpoint()
     _warm_up(step, context, query)
-    with context.costs(step.name):
-        for repetition in range(1, (context.repeats or step.options["repeats"]) + 1):
+    for repetition in range(1, (context.repeats or step.options["repeats"]) + 1):
+        bring_about(step.options["cache"], context)
+        with context.costs(step.name, repetition):
             seconds = context.session.timed(query)[1]
-            _record_time(step, context, seconds, repetition)
+        _record_time(step, context, seconds, repetition)
     _explain(step, context, query)
 
 
 def _warm_up(step: Step, context: CellContext, query: str) -> None:
-    context.checkpoint()
     for repetition in range(1, step.options["warmups"] + 1):
         rows, seconds = context.session.timed(query)
         _record_time(step, context, seconds, repetition, is_warmup=True)
         if repetition == 1 and step.options["digest"]:
-            context.record(step.name, "digest", None, "of the fetched rows", text=result_digest(rows))
+            context.record(step.name, "result_digest", None, "of the fetched rows", text=result_digest(rows))
             context.record(step.name, "rows", len(rows), "rows fetched")
 
 
-def _record_time(
-    step: Step, context: CellContext, seconds: float, repetition: int, *, is_warmup: bool = False
-) -> None:
+def _record_time(step: Step, context: CellContext, seconds: float, repetition: int, *, is_warmup: bool = False) -> None:
     method = METHOD.format(step.options["cache"])
-    context.record(
-        step.name, "query_time", seconds, method, repetition=repetition, is_warmup=is_warmup, clock="client"
-    )
+    context.record(step.name, "query_time", seconds, method, repetition=repetition, is_warmup=is_warmup, clock="client")
 
 
 def _explain(step: Step, context: CellContext, query: str) -> None:

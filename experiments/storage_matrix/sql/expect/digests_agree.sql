@@ -14,7 +14,7 @@ digest as (
     select c.target, c.block_id, c.cell_id, m.step, m.text_value, m.measured_at
     from measurement as m
     join cell as c using (run_id, cell_id, replicate)
-    where m.metric = 'digest' and c.status = 'ok'
+    where m.metric in ('row_digest', 'result_digest') and c.status = 'ok'
 ),
 first as (
     select step, min_by(text_value, measured_at) as reference from digest group by step

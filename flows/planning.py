@@ -1,0 +1,73 @@
+"""What a request comes to: the dialect of each target, the matrix, and whether the disks can hold it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from experiments.matrix import expand
+from experiments.model import Matrix, Request, Target, UserError
+from experiments.targets import Secrets
+from flows.estimating import disk_bytes
+from tasks.dialects.dialect import Dialect
+from tasks.dialects.registry import dialect_named, probe
+from tasks.launchers.place import Place
+from tasks.launchers.server import Owner
+from warehouse.formatting import humanise
+
+Free = Mapping[str, int | None]
+
+
+def declared_dialects(request: Request) -> dict[str, Dialect]:
+    """The dialect of each target as its facts have it; no server is asked."""
+    return {target.name: dialect_named(target.dialect or "postgresql") for target in request.targets}
+
+
+def probed_dialects(request: Request, place: Place, secrets: Secrets) -> tuple[dict[str, Dialect], Free]:
+    """The same from the servers themselves, started for it where none is up, and their free space."""
+    from tasks.launchers.service import check
+    from tasks.session import open_session
+
+    dialects: dict[str, Dialect] = {}
+    free: dict[str, int | None] = {}
+    for target in request.targets:
+        with check(target, place, Owner.run(), secrets) as reach:
+            session = open_session(reach.server.url, Path(reach.server.data_directory or "."), request.timeout)
+            dialects[target.name] = probe(session, target.dialect)
+            free[target.name] = reach.server.free_bytes()
+            session.close()
+    return dialects, free
+
+
+def check_disk(request: Request, matrix: Matrix, free: Free) -> None:
+    """Refuse a run that cannot fit; raises ``UserError``. A target whose free space nobody knows is let through."""
+    needed = disk_bytes(request)
+    for target in dict.fromkeys(block.target for block in matrix.blocks):
+        there = free.get(target)
+        if there is not None and needed > there:
+            raise UserError(
+                f"target {target}: {request.parameters['rows']:,} rows need about {humanise(needed, 'bytes')} of disk "
+                f"(the source and one block at a time), {humanise(there, 'bytes')} are free; set fewer rows with "
+                f"--set rows=N, or make room"
+            )
+
+
+def free_before_start(request: Request, place: Place) -> Free:
+    """Free space where each target's server will put its files, as far as it can be told before it starts."""
+    return {target.name: _free(target, place) for target in request.targets}
+
+
+def _free(target: Target, place: Place) -> int | None:
+    if target.launcher == "dsn":
+        return None
+    path = Path(target.options.get("path", place.root)).absolute()
+    return shutil.disk_usage(next(folder for folder in (path, *path.parents) if folder.exists())).free
+
+
+def planned(request: Request, place: Place) -> tuple[Matrix, dict[str, Dialect]]:
+    """The matrix that the facts promise; refused where the disk cannot hold it. Touches no server."""
+    dialects = declared_dialects(request)
+    matrix = expand(request, dialects)
+    check_disk(request, matrix, free_before_start(request, place))
+    return matrix, dialects

@@ -1,0 +1,164 @@
+"""``plan --script CELL``: one cell by hand, as a script for psql or the duckdb command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from experiments.model import Block, Cell, Matrix, Request, Step, UserError
+from experiments.template import Fragment
+from flows.ddl import BlockSql
+from flows.words import cell_in_words
+from tasks.dialects.dialect import Dialect
+
+
+@dataclass(frozen=True)
+class Client:
+    """How a command line client says what SQL does not: a heading, a looked-up value, rows that nobody wants to see."""
+
+    how_to_run: str
+    opening: tuple[str, ...]
+    heading: str
+    keep_value: str
+    value: str
+    hide_rows: str
+    show_rows: str
+
+
+PSQL = Client(
+    how_to_run="psql -f FILE, with the connection that storage-matrix target up {target} prints",
+    opening=("\\set ON_ERROR_STOP on", "\\pset pager off", "\\timing on"),
+    heading="\\echo '== {}'",
+    keep_value="select {name} from (\n{sql}\n) as found({name}) limit 1 \\gset",
+    value=":'{name}'",
+    hide_rows="\\o /dev/null",
+    show_rows="\\o",
+)
+DUCKDB = Client(
+    how_to_run="duckdb < FILE",
+    opening=(".bail on", ".timer on"),
+    heading=".print '== {}'",
+    keep_value="set variable {name} = (select {name} from (\n{sql}\n) as found({name}) limit 1);",
+    value="getvariable('{name}')",
+    hide_rows=".mode trash",
+    show_rows=".mode duckbox",
+)
+
+
+def script(request: Request, matrix: Matrix, dialects: Mapping[str, Dialect], name: str) -> str:
+    """The script of the cell whose id is, or begins with, ``name``; raises ``UserError`` where that is not one cell."""
+    block, cell = _find(matrix, name)
+    return _Script(request, dialects[cell.target], block, cell).text()
+
+
+def _find(matrix: Matrix, name: str) -> tuple[Block, Cell]:
+    cells = [(block, cell) for block in matrix.blocks for cell in block.cells if cell.role == "result"]
+    found = [(block, cell) for block, cell in cells if name and cell.cell_id.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    refused = [cell for cell in matrix.unsupported if name and cell.cell_id.startswith(name)]
+    if not found and refused:
+        raise UserError(f"--script: cell {name} is unsupported: {refused[0].reason}")
+    what = f"{len(found)} cells begin with {name!r}" if found else f"no cell {name!r} in this plan"
+    raise UserError(f"--script: {what}; storage-matrix plan shows the ids")
+
+
+class _Script:
+    def __init__(self, request: Request, dialect: Dialect, block: Block, cell: Cell) -> None:
+        self.request = request
+        self.dialect = dialect
+        self.cell = cell
+        self.client = DUCKDB if "duckdb" in dialect.lineage else PSQL
+        values = {name: Fragment(self.client.value.format(name=name)) for name in request.experiment.values}
+        self.block_sql = BlockSql(request, dialect, block, values=values)
+
+    def text(self) -> str:
+        return "\n".join([*self._opening(), *self._rows(), *self._steps(), *self._closing()]) + "\n"
+
+    def _opening(self) -> Iterator[str]:
+        experiment = self.request.experiment
+        yield f"-- {experiment.name}, cell {self.cell.cell_id}: {cell_in_words(self.cell)}"
+        yield "-- The statements that a run times, in its order. Run it with"
+        yield f"--   {self.client.how_to_run.format(target=self.cell.target)}"
+        yield from self.client.opening
+        yield from _closed(self.dialect.session_settings())
+        yield from _closed(self.dialect.schema_setup())
+
+    def _rows(self) -> Iterator[str]:
+        experiment = self.request.experiment
+        if experiment.source is not None:
+            yield self._heading("the rows, not timed in a run")
+            yield from _closed(self.block_sql.source.setup)
+            yield from _closed([self.block_sql.sql(experiment.source, self.cell)])
+        for name, file in experiment.values.items():
+            yield self.client.keep_value.format(name=name, sql=self.block_sql.sql(file, self.cell))
+
+    def _steps(self) -> Iterator[str]:
+        yield self._heading("the block")
+        yield from _closed(self.block_sql.place.setup)
+        for step in self.block_sql.steps(self.cell, loading=True):
+            yield self._heading(f"step {step.name}")
+            yield from SCRIPTS[step.kind](self, step)
+
+    def _closing(self) -> Iterator[str]:
+        yield self._heading("leave nothing behind")
+        yield from _closed(self.block_sql.place.teardown)
+        yield from _closed(self.block_sql.source.teardown)
+        yield from _closed(self.dialect.schema_teardown())
+
+    def _heading(self, words: str) -> str:
+        return self.client.heading.format(words)
+
+    def checkpoint(self) -> Iterator[str]:
+        yield from _closed([self.dialect.checkpoint_sql(self.block_sql.table)])
+
+    def create(self, step: Step) -> Iterator[str]:
+        yield from _closed(self.block_sql.create(step, self.cell))
+
+    def load(self, step: Step) -> Iterator[str]:
+        yield from self.checkpoint()
+        yield from _closed([self.block_sql.sql(step.options["sql"], self.cell)])
+        yield from self.checkpoint()
+        yield from _closed([self.dialect.digest_sql(self.block_sql.table, self.request.experiment.columns)])
+
+    def vacuum(self, step: Step) -> Iterator[str]:
+        statement = self.dialect.vacuum_sql(self.block_sql.table)
+        yield from _closed([statement] if statement else [])
+
+    def analyze(self, step: Step) -> Iterator[str]:
+        yield from _closed([self.dialect.analyze_sql(self.block_sql.table)])
+
+    def query(self, step: Step) -> Iterator[str]:
+        query = self.block_sql.sql(step.options["sql"], self.cell)
+        yield from self.checkpoint()
+        yield self.client.hide_rows
+        for _ in range(step.options["warmups"] + (self.request.repeats or step.options["repeats"])):
+            yield from _closed([query])
+        yield self.client.show_rows
+        yield from _closed([self.dialect.explain_sql(query)])
+
+    def index(self, step: Step) -> Iterator[str]:
+        yield from self.checkpoint()
+        yield from _closed(self.block_sql.index(step, self.cell))
+        yield from self.checkpoint()
+
+    def size(self, step: Step) -> Iterator[str]:
+        yield from self.checkpoint()
+        yield from _closed(size.sql for size in self.dialect.sizes(self.block_sql.table))
+
+
+SCRIPTS: Mapping[str, Callable[[_Script, Step], Iterator[str]]] = {
+    "create": _Script.create,
+    "load": _Script.load,
+    "vacuum": _Script.vacuum,
+    "analyze": _Script.analyze,
+    "query": _Script.query,
+    "index": _Script.index,
+    "size": _Script.size,
+}
+
+
+def _closed(statements: Iterable[str]) -> Iterator[str]:
+    """Each with its semicolon, on a line of its own where the statement ends in a comment."""
+    for statement in statements:
+        yield f"{statement}\n;" if "--" in statement.rpartition("\n")[2] else f"{statement};"

@@ -1,0 +1,108 @@
+"""The commands ``target check``, ``up`` and ``down``, and the servers that killed runs left behind."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from experiments.model import Target, UserError
+from flows.home import make_home
+from tasks.launchers.place import Place
+from tasks.launchers.server import Owner
+
+if TYPE_CHECKING:
+    from tasks.dialects.dialect import Dialect
+    from tasks.launchers.service import Reach
+
+
+def tell_orphans(home: Path) -> None:
+    """Stop the servers whose run was killed, and say so on standard error."""
+    place = Place.of(home, os.environ)
+    if place.root.exists():
+        from tasks.launchers.reaping import reap_orphans
+
+        for sentence in reap_orphans(place):
+            print(f"storage-matrix: {sentence}", file=sys.stderr)
+
+
+def check_target(home: Path, name: str, settings: Sequence[str], *, as_json: bool) -> int:
+    """Reach a target and print its version and what it supports."""
+    from flows.output import plain_table, print_json, standard_output
+    from tasks.launchers.service import check
+
+    target, secrets = _target(home, name, settings)
+    with check(target, Place.of(home, os.environ), Owner.run(), secrets) as reach:
+        dialect = _probe(target, reach)
+        where = reach.server.psql_line()
+    if as_json:
+        print_json({"target": target.name, "version": reach.version, "was_up": reach.was_up, **_told(dialect)})
+        return 0
+    table = plain_table("", "")
+    table.show_header = False
+    table.add_row("version", reach.version)
+    table.add_row("state", f"up: {where}" if reach.was_up else "not up; it was started for this check")
+    for fact, value in _told(dialect).items():
+        table.add_row(fact.replace("_", " "), ", ".join(value) if isinstance(value, list) else str(value))
+    standard_output().print(table)
+    return 0
+
+
+def start_target(home: Path, name: str, settings: Sequence[str]) -> int:
+    """Start a server for the user and print how to reach it."""
+    from tasks.launchers.service import up
+
+    target, secrets = _target(make_home(home), name, settings)
+    print(up(target, Place.of(home, os.environ), secrets).psql_line())
+    return 0
+
+
+def stop_target(home: Path, name: str) -> int:
+    """Stop the user's server."""
+    from tasks.launchers.service import down
+
+    print(down(_target(home, name, ())[0], Place.of(home, os.environ)))
+    return 0
+
+
+def _target(home: Path, name: str, settings: Sequence[str]) -> tuple[Target, dict[str, str]]:
+    """The target with these settings, and its URL if the name came with one."""
+    from experiments.targets import load_targets
+    from tasks.dialects.registry import lineages
+
+    urls = [name] if "=" in name or "://" in name else []
+    targets = load_targets(home, os.environ, urls, lineages())
+    target = targets.pick([name.partition("=")[0]])[0]
+    if settings:
+        asked = {**target.options.get("settings", {}), **dict(map(_setting, settings))}
+        target = replace(target, options={**target.options, "settings": asked})
+    return target, {target.name: targets.secrets.url(target.name)} if urls else {}
+
+
+def _setting(written: str) -> tuple[str, str]:
+    name, separator, value = (part.strip() for part in written.partition("="))
+    if not (name and separator and value):
+        raise UserError(f'--set: write NAME=VALUE, such as work_mem=64MB, got "{written}"')
+    return name, value
+
+
+def _probe(target: Target, reach: Reach) -> Dialect:
+    from tasks.dialects.registry import probe
+    from tasks.session import open_session
+
+    session = open_session(reach.server.url, Path(reach.server.data_directory or "."), timeout=60)
+    try:
+        return probe(session, target.dialect)
+    finally:
+        session.close()
+
+
+def _told(dialect: Dialect) -> dict[str, Any]:
+    """The dialect and those of its capabilities that say something."""
+    capabilities = dialect.capabilities
+    values = {field.name: getattr(capabilities, field.name) for field in fields(capabilities)}
+    sets = {name: sorted(value, key=str) if isinstance(value, frozenset) else value for name, value in values.items()}
+    return {"dialect": dialect.name, **{name: value for name, value in sets.items() if value not in ("", None, [], ())}}

@@ -1,0 +1,87 @@
+"""An order-independent digest of a table's rows that every engine and Python compute alike.
+
+A row is the join of its columns' texts, each after its length in octets and a colon; NULL is a colon alone, so that it
+differs from ''. Of the row's md5 four pieces of 28 bits are summed: any engine's integers can hold the sums.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+from experiments.model import Column, UserError
+from tasks.dialects.column_types import Kind, kind_of, scale_of
+
+PIECES = (1, 8, 15, 22)
+"""Where in the 32 hex digits of an md5 the pieces of seven digits start, counted from one."""
+
+
+@dataclass(frozen=True)
+class DigestSpelling:
+    """How an engine says the parts of the digest. ``texts`` has the canonical text of ``{c}`` by kind of column."""
+
+    octets: str
+    piece: str
+    texts: Mapping[Kind, str]
+
+
+def digest_sql(spelling: DigestSpelling, table: str, columns: tuple[Column, ...]) -> str:
+    """SQL for one row: the count and four sums. Raises ``UserError`` for a type whose text differs between engines."""
+    texts = [spelling.texts[digestible(column)].format(c=f'"{column.name}"') for column in columns]
+    row = " || ".join(f"coalesce({spelling.octets}({text}) || ':' || {text}, ':')" for text in texts)
+    sums = ", ".join(f"coalesce(sum({spelling.piece.format(start=start)}), 0)" for start in PIECES)
+    # Without OFFSET 0 PostgreSQL pulls the subquery up and computes the md5 of each row four times.
+    return f"select count(*), {sums} from (select md5({row}) as m from {table} offset 0) as hashed"
+
+
+def row_digest(rows: Iterable[tuple[Any, ...]], columns: tuple[Column, ...]) -> tuple[int, int, int, int, int]:
+    """The same digest of rows that Python holds."""
+    kinds = [(digestible(column), scale_of(column)) for column in columns]
+    count, sums = 0, [0, 0, 0, 0]
+    for row in rows:
+        texts = (_text(value, kind, scale) for value, (kind, scale) in zip(row, kinds, strict=True))
+        hashed = hashlib.md5(b"".join(map(_prefixed, texts)), usedforsecurity=False).hexdigest()
+        count += 1
+        sums = [total + int(hashed[start - 1 : start + 6], 16) for total, start in zip(sums, PIECES, strict=True)]
+    return count, sums[0], sums[1], sums[2], sums[3]
+
+
+def digestible(column: Column) -> Kind:
+    """The kind of a column whose values have one text on every engine; else ``UserError``."""
+    kind = kind_of(column)
+    if kind in ("float", "other") or (kind == "numeric" and scale_of(column) is None):
+        raise UserError(
+            f"column {column.name}: {column.type} has no text that is the same on every engine, so rows cannot be"
+            " compared; use integer, numeric(p,s), text, varchar, char(n), boolean, date, timestamp, bytea or integer[]"
+        )
+    return kind
+
+
+def _prefixed(text: str | None) -> bytes:
+    if text is None:
+        return b":"
+    octets = text.encode()
+    return b"%d:%s" % (len(octets), octets)
+
+
+def _text(value: Any, kind: Kind, scale: int | None) -> str | None:
+    match value:
+        case None:
+            return None
+        case bool():
+            return str(value).lower()
+        case datetime():
+            return f"{value:%Y-%m-%d %H:%M:%S.%f}".rjust(26, "0")
+        case date():
+            return value.isoformat()
+        case bytes() | memoryview():
+            return bytes(value).hex()
+        case list():
+            return "{" + ",".join("NULL" if item is None else str(item) for item in value) + "}"
+    if kind == "numeric":
+        return f"{Decimal(value):.{scale}f}"
+    return str(value).rstrip(" ") if kind == "char" else str(value)

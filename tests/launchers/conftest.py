@@ -1,0 +1,117 @@
+"""Homes and data directories of a test's own; nothing of a test stays, neither a file nor a process."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import secrets
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from experiments.model import Target
+from tasks.launchers.place import Place
+from tasks.launchers.postmaster import discard
+from tasks.launchers.process import account_for
+from tasks.launchers.record import folders, take
+
+ROOT = Path(__file__).parents[2]
+DEBIAN = Path("/usr/lib/postgresql/15/bin")
+EMBEDDED = Target("embedded", "local", options={"bin": "embedded"})
+DUCKDB = Target("duckdb", "file")
+PATH = os.pathsep.join([str(ROOT), *(entry for entry in sys.path if entry.endswith("site-packages"))])
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+
+
+def processes_below(folder: Path) -> list[int]:
+    """Whatever has its working directory in a folder; what a test started must not be among it afterwards."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if Path(process.cwd()).is_relative_to(folder):
+                found.append(process.pid)
+        except psutil.Error:
+            continue
+    return found
+
+
+def python_for(user: str | None) -> str:
+    """Our interpreter, or one of the same version where the user cannot get to ours."""
+    if user is None:
+        return sys.executable
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    account = account_for("test", user, {})
+    for candidate in (sys.executable, f"/usr/bin/{version}", f"/usr/local/bin/{version}"):
+        if account.can("-x", Path(candidate)) and all(account.can("-r", Path(entry)) for entry in PATH.split(":")):
+            return candidate
+    return pytest.skip(f"{user} can run no {version} with our packages")
+
+
+@contextmanager
+def temporary_root() -> Iterator[Path]:
+    """Short, since a socket's path is, and entered by the server's user, which pytest's own directory is not."""
+    root = Path("/var/tmp") / f"sm-test-{secrets.token_hex(4)}"
+    root.mkdir(mode=0o711)
+    root.chmod(0o711)
+    yield root
+    for place in Place.of(root, {"STORAGE_MATRIX_DATA": str(root)}).neighbours():
+        for path in folders(place):
+            folder = take(path)
+            if folder is not None:
+                discard(folder)
+    left = processes_below(root)
+    shutil.rmtree(root, ignore_errors=True)
+    assert left == []
+
+
+@pytest.fixture
+def data_root() -> Iterator[Path]:
+    with temporary_root() as root:
+        yield root
+
+
+@pytest.fixture
+def place(data_root: Path, tmp_path: Path) -> Place:
+    return Place.of(tmp_path / "höme with spaces", os.environ | {"STORAGE_MATRIX_DATA": str(data_root)})
+
+
+@pytest.fixture
+def script(data_root: Path, tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
+    """Run Python in a process of its own, which can be killed, or in the shoes of another user."""
+
+    def run(code: str, user: str | None = None, home: Path = tmp_path / "home") -> subprocess.Popen[str]:
+        entry = pwd.getpwnam(user) if user else None
+        return subprocess.Popen(
+            [python_for(user), "-c", f"{PRELUDE}\n{code}"],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"STORAGE_MATRIX_DATA": str(data_root), "PYTHONPATH": PATH, "SM_HOME": str(home)},
+            cwd="/",
+            user=entry.pw_uid if entry else None,
+            group=entry.pw_gid if entry else None,
+            extra_groups=[] if entry else None,
+        )
+
+    return run
+
+
+PRELUDE = """
+import os, sys, time
+from pathlib import Path
+from experiments.model import Target
+from tasks.launchers import service
+from tasks.launchers.connection import answer
+from tasks.launchers.place import Place
+from tasks.launchers.reaping import reap_orphans
+from tasks.launchers.registry import acquire, find_user_server, launch
+from tasks.launchers.server import Owner
+place = Place.of(Path(os.environ["SM_HOME"]), os.environ)
+embedded = Target("embedded", "local", options={"bin": "embedded"})
+"""

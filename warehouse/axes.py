@@ -1,0 +1,77 @@
+"""Value axes and colours that the charts of a report share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from warehouse.formatting import Scale, scale_for
+
+# Okabe and Ito's palette, told apart by colour-blind readers, on light and on dark paper; grey stands for "nothing",
+# such as no index. Shapes say the same again.
+GREY = "#8c8c8c"
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800")
+SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "triangle-right")
+# From this spread on, small values would lie on top of each other on a linear axis.
+WIDE_SPREAD = 12
+MARGIN = 1.15
+# Beyond this many powers of ten, 2 and 5 have no room between them.
+CROWDED = 1000
+
+
+def colours(names: Sequence[str], nothing: str | None = None) -> list[str]:
+    """A colour for each name; ``nothing`` is grey."""
+    others = [name for name in names if name != nothing]
+    return [GREY if name == nothing else PALETTE[others.index(name) % len(PALETTE)] for name in names]
+
+
+def shapes(names: Sequence[str]) -> list[str]:
+    """A shape for each name."""
+    return [SHAPES[position % len(SHAPES)] for position in range(len(names))]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One unit and one domain for all charts of a measure, logarithmic where the spread needs it."""
+
+    scale: Scale
+    domain: tuple[float, float]
+    is_log: bool
+
+    @classmethod
+    def of(cls, values: Sequence[float], unit: str, *, from_zero: bool = False) -> Axis:
+        """The axis that shows all ``values``; bars need it ``from_zero``."""
+        scale = scale_for(max(map(abs, values)), unit)
+        low, high = min(values) / scale.size, max(values) / scale.size
+        is_log = low > 0 and high / low >= WIDE_SPREAD and not from_zero
+        domain = (low / MARGIN, high * MARGIN) if is_log else (min(low, 0), max(high * MARGIN, 0))
+        return cls(scale, domain if domain[0] < domain[1] else (0, 1), is_log)
+
+    @property
+    def title(self) -> str:
+        """The unit, and that the axis is logarithmic."""
+        return ", ".join(part for part in (self.scale.unit, "logarithmic" if self.is_log else "") if part)
+
+    def place(self, value: float) -> float:
+        """Where a value lies on the axis."""
+        return value / self.scale.size
+
+    def on(self, channel: Any, field: str = "value", **more: Any) -> Any:
+        """The encoding of ``field`` on a channel of altair."""
+        import altair
+
+        scale = altair.Scale(type="log" if self.is_log else "linear", domain=list(self.domain), nice=False, zero=False)
+        ticks: dict[str, Any] = {"values": list(_ticks(*self.domain))} if self.is_log else {"tickCount": 5}
+        axis = altair.Axis(title=self.title or None, format="~r" if self.domain[1] < 1e5 else "~s", **ticks)
+        return channel(f"{field}:Q", scale=scale, axis=axis, **more)
+
+
+def _ticks(low: float, high: float) -> Iterator[float]:
+    """1, 2, 5, 10 ... within the domain; powers of ten alone where it is wide."""
+    for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1):
+        for step in (1, 2, 5) if high / low < CROWDED else (1,):
+            tick = float(f"{step}e{power}")
+            if low <= tick <= high:
+                yield tick

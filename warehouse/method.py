@@ -1,0 +1,105 @@
+"""How a run was measured, from its own rows: methods, samples, overhead, drift of the host, and the environment."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from warehouse.formatting import digits, humanise
+from warehouse.medians import words
+from warehouse.selecting import Row, rows
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+METHODS = """
+with per_cell as (
+    select m.step, m.metric, m.clock, m.method, m.cell_id, any_value(c.target) as target, any_value(m.unit) as unit,
+        count(*) filter (not m.is_warmup) as samples, count(*) filter (m.is_warmup) as warmups, min(m.measured_at) as first
+    from measurement m
+    join cell c using (run_id, cell_id, replicate)
+    where c.role = 'result' and c.status = 'ok' and m.status = 'ok' and m.node is null
+    group by m.step, m.metric, m.clock, m.method, m.cell_id
+)
+select step, metric, method, clock, any_value(unit) as unit, string_agg(distinct target, ', ' order by target) as targets,
+    count(*) as cells, min(samples) as fewest, max(samples) as most, max(warmups) as warmups
+from per_cell
+group by step, metric, method, clock
+order by min(first), metric
+"""
+OVERHEAD = """
+select coalesce(max(m.value) filter (m.metric = 'overhead_time'), any_value(epoch(c.finished_at - c.started_at)))
+from cell c
+left join measurement m using (run_id, cell_id, replicate)
+where c.role = 'noop' and c.status = 'ok'
+"""
+CANARIES = """
+select metric, unit, median(value) as middle, min(value) as low, max(value) as high, count(*) as count
+from measurement
+where metric in ('canary_cpu_time', 'canary_disk_time') and value is not null
+group by metric, unit
+order by metric
+"""
+ENVIRONMENTS = "select environment_id, target, facts from environment order by target, environment_id"
+# Facts that a reader looks for first, in this order; the others follow.
+FIRST_FACTS = ("engine", "dialect", "cpu_model", "cpu_count", "memory_bytes", "filesystem", "disk_bytes", "kernel")
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The circumstances of the cells of a target: plain facts, and groups of them such as settings."""
+
+    environment_id: str
+    target: str
+    facts: dict[str, str]
+    groups: dict[str, dict[str, str]]
+
+
+def methods(connection: DuckDBPyConnection) -> list[Row]:
+    """How each metric of each step was taken, and how often in a cell."""
+    return rows(connection, METHODS)
+
+
+def overhead(connection: DuckDBPyConnection) -> float | None:
+    """Seconds that the cell without any step took."""
+    row = connection.execute(OVERHEAD).fetchone()
+    return row[0] if row else None
+
+
+def canaries(connection: DuckDBPyConnection) -> list[Row]:
+    """The fixed work beside the blocks: its middle, its range, and how far that reaches."""
+    return [{**row, "reach": row["high"] / row["low"]} for row in rows(connection, CANARIES) if row["low"] > 0]
+
+
+def environments(connection: DuckDBPyConnection) -> list[Environment]:
+    """Every environment of the run, facts in the order in which they are looked for."""
+    return [
+        _environment(environment_id, target, json.loads(facts))
+        for environment_id, target, facts in connection.execute(ENVIRONMENTS).fetchall()
+    ]
+
+
+def _environment(environment_id: str, target: str, facts: dict[str, Any]) -> Environment:
+    ordered = {name: facts[name] for name in (*FIRST_FACTS, *facts) if facts.get(name) is not None}
+    plain = {_label(name): _fact(name, value) for name, value in ordered.items() if not isinstance(value, dict)}
+    groups = {
+        words(name): {str(key): _fact(key, entry) for key, entry in sorted(value.items())}
+        for name, value in ordered.items()
+        if isinstance(value, dict)
+    }
+    return Environment(environment_id, target, plain, groups)
+
+
+def _label(name: str) -> str:
+    return words(name.removesuffix("_bytes"))
+
+
+def _fact(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float) and name.endswith("_bytes"):
+        return humanise(value, "bytes")
+    if isinstance(value, float):
+        return digits(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,103 @@
+"""What became of the cells of a run that gave no result, and what its expectations said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warehouse.formatting import listed, spelled
+from warehouse.labels import Names
+from warehouse.selecting import Row, rows
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+UNSUPPORTED = """
+select target, coalesce(reason, 'no reason was kept') as reason, count(*) as count, list(levels) as levels
+from cell
+where role = 'result' and status = 'unsupported'
+group by target, reason
+order by target, count desc, reason
+"""
+FAILURES = """
+select p.target, coalesce(c.status, 'never ran') as status, coalesce(c.reason, '') as reason, c.sqlstate,
+    count(*) as count, list(p.cell_id order by p.position) as cells
+from planned_cell p
+left join cell c using (run_id, cell_id, replicate)
+where p.role = 'result' and p.status = 'planned' and coalesce(c.status, '') not in ('ok', 'unsupported')
+group by p.target, c.status, c.reason, c.sqlstate
+order by min(p.position)
+"""
+VERDICTS = """
+select expectation, claim, severity, outcome, observed, detail
+from verdict
+order by list_position(['fail', 'error', 'inconclusive', 'pass', 'not_applicable'], outcome),
+    list_position(['critical', 'warning', 'info'], severity), expectation
+"""
+COUNTS = """
+select coalesce(c.status, case p.status when 'planned' then 'never ran' else p.status end) as status, count(*)
+from planned_cell p
+left join cell c using (run_id, cell_id, replicate)
+where p.role = 'result'
+group by all
+order by status = 'ok' desc, count(*) desc
+"""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Cells of a target that share a status and a reason; ``cells`` says in words which ones they are."""
+
+    target: str
+    status: str
+    reason: str
+    count: int
+    cells: str
+    sqlstate: str | None = None
+
+    @property
+    def happened(self) -> str:
+        """The status as the end of a sentence."""
+        return "timed out" if self.status == "timeout" else self.status
+
+
+def unsupported(connection: DuckDBPyConnection) -> list[Refusal]:
+    """What the targets cannot do, by reason, with the levels that the cells have in common."""
+    found = rows(connection, UNSUPPORTED)
+    return [Refusal(status="unsupported", cells=_in_common(row.pop("levels")), **row) for row in found]
+
+
+def failures(connection: DuckDBPyConnection, names: Names) -> list[Refusal]:
+    """Cells that failed, timed out, were cancelled or never ran, by what the server said."""
+    return [
+        Refusal(cells=listed([names.cells[cell].whole for cell in row.pop("cells")], 5), **row)
+        for row in rows(connection, FAILURES)
+    ]
+
+
+def verdicts(connection: DuckDBPyConnection) -> list[Row]:
+    """The verdicts, what needs attention first."""
+    return rows(connection, VERDICTS)
+
+
+def broken_rows(verdict: Row) -> list[str]:
+    """The rows that broke a check which failed, in words; levels among them are spelled out."""
+    if verdict["outcome"] != "fail" or not verdict["observed"].startswith("[{"):
+        return []
+    return [spelled(_flat(row)) for row in json.loads(verdict["observed"])]
+
+
+def _flat(row: Row) -> Row:
+    return {name: spelled(value) if isinstance(value, dict) else value for name, value in row.items()}
+
+
+def cell_counts(connection: DuckDBPyConnection) -> dict[str, int]:
+    """How many cells there are by what came of them, those that ended well first; no-op cells do not count."""
+    return dict(connection.execute(COUNTS).fetchall())
+
+
+def _in_common(levels: Sequence[str]) -> str:
+    first, *others = [json.loads(text) for text in levels]
+    return spelled({name: level for name, level in first.items() if all(other.get(name) == level for other in others)})

@@ -1,0 +1,119 @@
+"""The result of a run as a table per target, in text: the study's shape, or medians by step for any other experiment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from warehouse.formatting import NOTHING, humanise
+from warehouse.labels import Names
+from warehouse.medians import MAIN_METRICS, MORE_METRICS, medians, title
+from warehouse.selecting import rows
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+SAME = ""
+WITH_STUDY_SHAPE = "select count(*) from storage_matrix where group_by is not null or lookup_scan is not null"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of a result table. ``form`` and what belongs to it are empty where it goes on with the form above."""
+
+    form: str
+    values: tuple[str, ...]
+    status: str
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """What was measured on one target. ``columns`` are titles; a column named in ``texts`` holds no numbers."""
+
+    target: str
+    columns: tuple[str, ...]
+    lines: tuple[Line, ...]
+    texts: tuple[str, ...] = ()
+
+
+class StudyColumn(NamedTuple):
+    """A column of the study's table: where it comes from; ``unit`` None is text; ``wide`` has no room in a terminal."""
+
+    title: str
+    field: str
+    unit: str | None
+    of_form: bool = False
+    wide: bool = False
+
+
+STUDY_COLUMNS = (
+    StudyColumn("load", "load_time", "seconds", of_form=True),
+    StudyColumn("load CPU", "load_cpu_time", "seconds", of_form=True, wide=True),
+    StudyColumn("load WAL", "load_wal_bytes", "bytes", of_form=True, wide=True),
+    StudyColumn("size", "total_bytes", "bytes"),
+    StudyColumn("group-by", "group_by", "seconds", of_form=True),
+    StudyColumn("lookup by scan", "lookup_scan", "seconds", of_form=True),
+    StudyColumn("index", "index_level", None),
+    StudyColumn("index build", "index_build", "seconds"),
+    StudyColumn("lookup by index", "lookup_index", "seconds"),
+    StudyColumn("its plan", "plan", None, wide=True),
+)
+STUDY_ROWS = """
+select s.*, m.text_value as plan
+from storage_matrix s
+left join measurement m on m.run_id = s.run_id and m.cell_id = s.cell_id and m.replicate = 1
+    and m.step = 'lookup' and m.metric = 'plan_nodes' and s.index_level is not null
+where s.target = ?
+order by s.position
+"""
+STATUSES = """
+select p.cell_id, coalesce(min(c.status) filter (c.status <> 'ok'), min(c.status), 'never ran')
+from planned_cell p
+left join cell c using (run_id, cell_id, replicate)
+where p.target = ? and p.role = 'result' and p.status = 'planned'
+group by p.cell_id
+order by min(p.position)
+"""
+
+
+def result_tables(connection: DuckDBPyConnection, names: Names, *, wide: bool = False) -> list[ResultTable]:
+    """A table per target; ``wide`` adds what a terminal has no room for."""
+    has_study_shape = connection.execute(WITH_STUDY_SHAPE).fetchone() != (0,)
+    made = _study_table if has_study_shape else _median_table
+    return [made(connection, names, target, wide) for target in names.targets]
+
+
+def _study_table(connection: DuckDBPyConnection, names: Names, target: str, wide: bool) -> ResultTable:
+    columns = [column for column in STUDY_COLUMNS if wide or not column.wide]
+    lines: list[Line] = []
+    above = None
+    for row in rows(connection, STUDY_ROWS, [target]):
+        form = names.cells[row["cell_id"]].form
+        goes_on = form == above
+        values = [SAME if column.of_form and goes_on else _text(row[column.field], column.unit) for column in columns]
+        lines.append(_line(SAME if goes_on else form, values, row["status"]))
+        above = form
+    texts = tuple(column.title for column in columns if column.unit is None)
+    return ResultTable(target, tuple(column.title for column in columns), tuple(lines), texts)
+
+
+def _median_table(connection: DuckDBPyConnection, names: Names, target: str, wide: bool) -> ResultTable:
+    measured = medians(connection, target, MAIN_METRICS + MORE_METRICS if wide else MAIN_METRICS)
+    by_cell = {measure: {row["cell_id"]: row["median"] for row in found} for measure, found in measured.items()}
+    lines = []
+    for cell_id, status in connection.execute(STATUSES, [target]).fetchall():
+        values = [_text(found.get(cell_id), measure.unit) for measure, found in by_cell.items()]
+        lines.append(_line(names.cells[cell_id].whole, values, status))
+    return ResultTable(target, tuple(title(measure, measured) for measure in measured), tuple(lines))
+
+
+def _line(form: str, values: list[str], status: str) -> Line:
+    """A cell that did not end well says so where its last number lacks, where the eye looks for the result."""
+    lacking = [position for position, value in enumerate(values) if value == NOTHING]
+    if status != "ok" and lacking:
+        values[lacking[-1]] = status
+    return Line(form, tuple(values), status)
+
+
+def _text(value: Any, unit: str | None) -> str:
+    return humanise(value, unit) if unit is not None else value or NOTHING

@@ -1,0 +1,90 @@
+"""The sections of a report that hold charts: a target's sizes, times, factors and rounds, and ratios beside a study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warehouse.charts import Figure, ratio_figure, sample_figure, size_figure
+from warehouse.labels import CellName, Names
+from warehouse.medians import Measure, title
+from warehouse.panels import factor_figure, round_figure
+from warehouse.samples import Sample, samples, sizes
+from warehouse.selecting import Row, rows
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+# A round in which one of these was taken is marked in the charts of a series.
+EVENTS = ("vacuum_time", "cleanup_time")
+PUBLISHED = """
+select * from against_published
+order by source, engine, target, step, metric, comparable desc, our_ratio nulls last
+"""
+
+
+@dataclass(frozen=True)
+class Charts:
+    """The figures of one target by section; a section without any is left out."""
+
+    target: str
+    sizes: Sequence[Figure]
+    times: Sequence[Figure]
+    factors: Sequence[Figure]
+    rounds: Sequence[Figure]
+
+
+def target_charts(connection: DuckDBPyConnection, names: Names, target: str) -> Charts:
+    """All figures of a target."""
+    found = samples(connection, names, target)
+    once = _without_rounds(found)
+    parts = sizes(connection, names, target)
+    return Charts(
+        target,
+        [size_figure(parts)] if parts else [],
+        [sample_figure(title(measure, once), taken) for measure, taken in once.items()],
+        list(_factor_figures(once, names.factors(target))),
+        list(_round_figures(found)),
+    )
+
+
+def _without_rounds(found: Mapping[Measure, Sequence[Sample]]) -> dict[Measure, list[Sample]]:
+    chosen = {measure: [one for one in taken if one.round is None] for measure, taken in found.items()}
+    return {measure: taken for measure, taken in chosen.items() if any(not one.is_warmup for one in taken)}
+
+
+def _factor_figures(
+    once: Mapping[Measure, Sequence[Sample]], factors: Mapping[str, Sequence[str]]
+) -> Iterator[Figure]:
+    for measure, taken in once.items():
+        figure = factor_figure(title(measure, once), taken, factors)
+        if figure is not None:
+            yield figure
+
+
+def _round_figures(found: Mapping[Measure, Sequence[Sample]]) -> Iterator[Figure]:
+    in_rounds = {measure: [one for one in taken if one.round is not None] for measure, taken in found.items()}
+    series = {measure: taken for measure, taken in in_rounds.items() if taken}
+    events: dict[str, list[int]] = {}
+    for measure in series:
+        if measure.metric in EVENTS:
+            for one in series[measure]:
+                events.setdefault(one.cell.whole, []).append(one.round or 0)
+    for measure, taken in series.items():
+        if measure.metric not in EVENTS:
+            yield round_figure(title(measure, series), taken, events)
+
+
+def published_rows(connection: DuckDBPyConnection) -> list[Row]:
+    """Published figures beside ours; none where the study's levels were not run."""
+    return rows(connection, PUBLISHED)
+
+
+def published_figures(found: Sequence[Row], names: Names) -> list[Figure]:
+    """A figure per measure with the ratios of all forms that can be compared, the baseline itself left out."""
+    by_measure: dict[Measure, list[tuple[CellName, Row]]] = {}
+    for row in found:
+        if row["comparable"] and not row["our_ratio"] == row["published_ratio"] == 1:
+            by_measure.setdefault(Measure(row["step"], row["metric"]), []).append((names.cells[row["cell_id"]], row))
+    return [ratio_figure(title(measure, by_measure), cells) for measure, cells in by_measure.items()]
