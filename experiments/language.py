@@ -113,6 +113,11 @@ TARGET_KEYS: Mapping[str, Option] = {
     "exclusive": Option(bool, False, "nobody else works there: CHECKPOINT, restarts and cache drops are allowed"),
 }
 
+LAUNCHED: Mapping[str, Option] = {
+    "os_user": Option(str, None, "the OS user that the server runs as when we are root"),
+    "settings": Option(dict, None, "server settings by name"),
+}
+
 LAUNCHERS: Mapping[str, LauncherKind] = {
     "local": LauncherKind(
         "postgresql",
@@ -121,8 +126,7 @@ LAUNCHERS: Mapping[str, LauncherKind] = {
             "bin": Option(
                 str, None, '"embedded", or a bin directory; of several the first that exists', many=True, required=True
             ),
-            "os_user": Option(str, None, "the OS user that the server runs as when we are root"),
-            "settings": Option(dict, None, "server settings by name"),
+            **LAUNCHED,
         },
     ),
     "file": LauncherKind(
@@ -136,12 +140,16 @@ LAUNCHERS: Mapping[str, LauncherKind] = {
         {
             "gphome": Option(str, None, "the build; of several the first that exists", many=True, required=True),
             "segments": Option(int, 2, "primary segments", minimum=1),
+            **LAUNCHED,
         },
     ),
     "opengauss": LauncherKind(
         "opengauss",
         "start an openGauss server from an installed build",
-        {"gausshome": Option(str, None, "the build; of several the first that exists", many=True, required=True)},
+        {
+            "gausshome": Option(str, None, "the build; of several the first that exists", many=True, required=True),
+            **LAUNCHED,
+        },
     ),
     "dsn": LauncherKind(
         "postgresql",

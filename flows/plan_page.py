@@ -118,6 +118,13 @@ def _document(request: Request, plans: Sequence[TargetPlan], probe: bool) -> dic
 
 
 def _page(console: Console, request: Request, plans: Sequence[TargetPlan], ids: Mapping[str, str], probe: bool) -> None:
+    """The DDL first, since it is long: what a terminal still shows at the end is the summary."""
+    for plan in plans:
+        for block in plan.blocks:
+            console.print(f"-- {plan.target}, {levels_in_words(block.levels)}", style="dim")
+            for statement in BlockSql(request, plan.dialect, block).ddl():
+                console.print(f"{statement};", soft_wrap=True)
+            console.print()
     console.print(f"{request.experiment.name}: {request.experiment.question}")
     console.print(f"profile {request.profile}: {spelled(request.parameters)}")
     for plan in plans:
@@ -128,12 +135,6 @@ def _page(console: Console, request: Request, plans: Sequence[TargetPlan], ids: 
         for line in _unsupported(plan):
             console.print(line, style="yellow")
         console.print(_roughly(plan.estimate))
-    for plan in plans:
-        for block in plan.blocks:
-            console.print()
-            console.print(f"-- {plan.target}, {levels_in_words(block.levels)}", style="dim")
-            for statement in BlockSql(request, plan.dialect, block).ddl():
-                console.print(f"{statement};", soft_wrap=True)
 
 
 def _headline(plan: TargetPlan, probe: bool) -> str:

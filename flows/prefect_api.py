@@ -21,12 +21,12 @@ from experiments.model import UserError
 STARTUP_SECONDS = 120
 PR_SET_PDEATHSIG = 1
 
-# Nothing phones home, nothing of Prefect's own schedules runs beside a timed step, and its log stays off the terminal.
+# Nothing phones home, and Prefect's log stays off the terminal: what ends badly is told by our own lines.
 QUIET = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "DO_NOT_TRACK": "1",
     "PREFECT_LOGGING_TO_API_ENABLED": "false",
-    "PREFECT_LOGGING_LEVEL": "ERROR",
+    "PREFECT_LOGGING_LEVEL": "CRITICAL",
     "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
     "PREFECT_CLI_WRAP_LINES": "false",
     "PREFECT_TELEMETRY_ENABLE_RESOURCE_METRICS": "false",

@@ -26,7 +26,7 @@ class Client:
 
 
 PSQL = Client(
-    how_to_run="psql -f FILE, with the connection that storage-matrix target up {target} prints",
+    how_to_run="psql -f FILE, on the connection that storage-matrix target {command} {target} prints",
     opening=("\\set ON_ERROR_STOP on", "\\pset pager off", "\\timing on"),
     heading="\\echo '== {}'",
     keep_value="select {name} from (\n{sql}\n) as found({name}) limit 1 \\gset",
@@ -43,6 +43,8 @@ DUCKDB = Client(
     hide_rows=".mode trash",
     show_rows=".mode duckbox",
 )
+# By launcher: what has no server is opened by its own client.
+CLIENTS: Mapping[str, Client] = {"file": DUCKDB}
 
 
 def script(request: Request, matrix: Matrix, dialects: Mapping[str, Dialect], name: str) -> str:
@@ -68,7 +70,8 @@ class _Script:
         self.request = request
         self.dialect = dialect
         self.cell = cell
-        self.client = DUCKDB if "duckdb" in dialect.lineage else PSQL
+        self.target = next(target for target in request.targets if target.name == cell.target)
+        self.client = CLIENTS.get(self.target.launcher, PSQL)
         values = {name: Fragment(self.client.value.format(name=name)) for name in request.experiment.values}
         self.block_sql = BlockSql(request, dialect, block, values=values)
 
@@ -77,9 +80,10 @@ class _Script:
 
     def _opening(self) -> Iterator[str]:
         experiment = self.request.experiment
+        command = "check" if self.target.launcher == "dsn" else "up"
         yield f"-- {experiment.name}, cell {self.cell.cell_id}: {cell_in_words(self.cell)}"
         yield "-- The statements that a run times, in its order. Run it with"
-        yield f"--   {self.client.how_to_run.format(target=self.cell.target)}"
+        yield f"--   {self.client.how_to_run.format(command=command, target=self.target.name)}"
         yield from self.client.opening
         yield from _closed(self.dialect.session_settings())
         yield from _closed(self.dialect.schema_setup())
@@ -105,12 +109,17 @@ class _Script:
         yield from _closed(self.block_sql.place.teardown)
         yield from _closed(self.block_sql.source.teardown)
         yield from _closed(self.dialect.schema_teardown())
+        files = (*self.block_sql.place.files, *self.block_sql.source.files)
+        if files:
+            yield f"-- To be removed by hand: {' '.join(files)}"
 
     def _heading(self, words: str) -> str:
         return self.client.heading.format(words)
 
     def checkpoint(self) -> Iterator[str]:
-        yield from _closed([self.dialect.checkpoint_sql(self.block_sql.table)])
+        """Only where a run would: a server that others use is not ours to checkpoint."""
+        if self.target.launcher != "dsn" or self.target.exclusive:
+            yield from _closed([self.dialect.checkpoint_sql(self.block_sql.table)])
 
     def create(self, step: Step) -> Iterator[str]:
         yield from _closed(self.block_sql.create(step, self.cell))
@@ -144,7 +153,9 @@ class _Script:
 
     def size(self, step: Step) -> Iterator[str]:
         yield from self.checkpoint()
-        yield from _closed(size.sql for size in self.dialect.sizes(self.block_sql.table))
+        for size in self.dialect.sizes(self.block_sql.table):
+            yield self._heading(size.metric)
+            yield from _closed([size.sql])
 
 
 SCRIPTS: Mapping[str, Callable[[_Script, Step], Iterator[str]]] = {

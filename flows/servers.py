@@ -15,8 +15,12 @@ from tasks.launchers.place import Place
 from tasks.launchers.server import Owner
 
 if TYPE_CHECKING:
+    from experiments.targets import Secrets
     from tasks.dialects.dialect import Dialect
     from tasks.launchers.service import Reach
+
+# Said elsewhere on the page, or of no use to who reads it.
+NOT_TOLD = ("version", "version_number", "probed", "run_here")
 
 
 def tell_orphans(home: Path) -> None:
@@ -39,14 +43,16 @@ def check_target(home: Path, name: str, settings: Sequence[str], *, as_json: boo
         dialect = _probe(target, reach)
         where = reach.server.psql_line()
     if as_json:
-        print_json({"target": target.name, "version": reach.version, "was_up": reach.was_up, **_told(dialect)})
+        told = {"target": target.name, "dialect": dialect.name, "version": reach.version, "was_up": reach.was_up}
+        print_json({**told, "capabilities": _capabilities(dialect)})
         return 0
     table = plain_table("", "")
     table.show_header = False
     table.add_row("version", reach.version)
     table.add_row("state", f"up: {where}" if reach.was_up else "not up; it was started for this check")
-    for fact, value in _told(dialect).items():
-        table.add_row(fact.replace("_", " "), ", ".join(value) if isinstance(value, list) else str(value))
+    table.add_row("dialect", dialect.name)
+    for name, value in _capabilities(dialect).items():
+        table.add_row(name.replace("_", " "), _in_words(value))
     standard_output().print(table)
     return 0
 
@@ -68,7 +74,7 @@ def stop_target(home: Path, name: str) -> int:
     return 0
 
 
-def _target(home: Path, name: str, settings: Sequence[str]) -> tuple[Target, dict[str, str]]:
+def _target(home: Path, name: str, settings: Sequence[str]) -> tuple[Target, Secrets]:
     """The target with these settings, and its URL if the name came with one."""
     from experiments.targets import load_targets
     from tasks.dialects.registry import lineages
@@ -79,7 +85,7 @@ def _target(home: Path, name: str, settings: Sequence[str]) -> tuple[Target, dic
     if settings:
         asked = {**target.options.get("settings", {}), **dict(map(_setting, settings))}
         target = replace(target, options={**target.options, "settings": asked})
-    return target, {target.name: targets.secrets.url(target.name)} if urls else {}
+    return target, targets.secrets
 
 
 def _setting(written: str) -> tuple[str, str]:
@@ -100,9 +106,22 @@ def _probe(target: Target, reach: Reach) -> Dialect:
         session.close()
 
 
-def _told(dialect: Dialect) -> dict[str, Any]:
-    """The dialect and those of its capabilities that say something."""
+def _capabilities(dialect: Dialect) -> dict[str, Any]:
+    """What the live server supports, as plain data; what is empty does not apply."""
     capabilities = dialect.capabilities
-    values = {field.name: getattr(capabilities, field.name) for field in fields(capabilities)}
-    sets = {name: sorted(value, key=str) if isinstance(value, frozenset) else value for name, value in values.items()}
-    return {"dialect": dialect.name, **{name: value for name, value in sets.items() if value not in ("", None, [], ())}}
+    values = {field.name: _plain(getattr(capabilities, field.name)) for field in fields(capabilities)}
+    return {name: value for name, value in values.items() if name not in NOT_TOLD and value not in ("", None, [], 0)}
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, range):
+        return f"{value[0]} to {value[-1]} in steps of {value.step}"
+    if isinstance(value, frozenset | tuple):
+        return sorted(value)
+    return value
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

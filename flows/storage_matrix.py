@@ -96,10 +96,10 @@ class LogWatcher:
 def _leave_artifacts(engine: Engine) -> None:
     """The result table, the verdicts and where the report is, for people who look at Prefect's pages."""
     name = engine.request.experiment.name.replace("_", "-")
-    rows = engine.database.execute("select * exclude (run_id, levels, block_id, cell_id) from storage_matrix").fetchdf()
-    create_table_artifact(
-        rows.astype(object).where(rows.notna(), None).to_dict("records"), key=f"{name}-results", description="Results"
-    )
+    cursor = engine.database.execute("select * exclude (run_id, levels, block_id, cell_id) from storage_matrix")
+    columns = [column[0] for column in cursor.description or ()]
+    results = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+    create_table_artifact(results, key=f"{name}-results", description="One row per block and index level")
     verdicts = [{"claim": v.claim, "outcome": v.outcome, "observed": v.observed} for v in engine.verdicts]
     create_table_artifact(verdicts, key=f"{name}-verdicts", description="What the expectations said")
     create_link_artifact(engine.report.as_uri(), link_text="Report", key=f"{name}-report")

@@ -23,7 +23,7 @@ class FamilyDialect(PGDialect_psycopg):
 
     def _get_server_version_info(self, connection: Any) -> Any:
         try:
-            return super()._get_server_version_info(connection)
+            return super()._get_server_version_info(connection)  # type: ignore[no-untyped-call]
         except AssertionError:
             number = connection.connection.driver_connection.info.server_version
             return (number // 10_000, number // 100 % 100, number % 100)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import psutil
 
@@ -37,11 +38,16 @@ def metered(processes: Callable[[], list[int]]) -> Iterator[Reading]:
     reading.usage = _difference(before, _totals(processes()))
 
 
-Totals = dict[int, tuple[float, int, int]]
+class Total(NamedTuple):
+    """What one process has used since it began."""
+
+    cpu_seconds: float = 0.0
+    read_bytes: int = 0
+    write_bytes: int = 0
 
 
-def _totals(pids: list[int]) -> Totals:
-    totals: Totals = {}
+def _totals(pids: list[int]) -> dict[int, Total]:
+    totals: dict[int, Total] = {}
     for pid in pids:
         try:
             process = psutil.Process(pid)
@@ -51,16 +57,17 @@ def _totals(pids: list[int]) -> Totals:
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             continue
         seconds = cpu.user + cpu.system + cpu.children_user + cpu.children_system
-        totals[pid] = (seconds, io.read_bytes, io.write_bytes)
+        totals[pid] = Total(seconds, io.read_bytes, io.write_bytes)
     return totals
 
 
-def _difference(before: Totals, after: Totals) -> Usage:
+def _difference(before: dict[int, Total], after: dict[int, Total]) -> Usage:
     if not after:
         return Usage()
-    zero = (0.0, 0, 0)
-    cpu = sum(totals[0] for totals in after.values()) - sum(totals[0] for totals in before.values())
-    read, written = (
-        sum(totals[part] - before.get(pid, zero)[part] for pid, totals in after.items()) for part in (1, 2)
+    cpu = sum(total.cpu_seconds for total in after.values()) - sum(total.cpu_seconds for total in before.values())
+    new = Total()
+    return Usage(
+        max(cpu, 0.0),
+        sum(total.read_bytes - before.get(pid, new).read_bytes for pid, total in after.items()),
+        sum(total.write_bytes - before.get(pid, new).write_bytes for pid, total in after.items()),
     )
-    return Usage(max(cpu, 0.0), read, written)

@@ -85,7 +85,8 @@ class PostgresSession(LoggedSession):
             self._pooled = self.engine.raw_connection()
         except DBAPIError as error:
             raise ServerGone(one_line(error.orig)) from None
-        self._connection: Any = self._pooled.driver_connection
+        connection: Any = self._pooled.driver_connection
+        self._connection = connection
         self._connection.autocommit = True
         self.execute(f"set statement_timeout = {int(timeout * 1000)}")
         self.statements.clear()
@@ -125,19 +126,19 @@ class PostgresSession(LoggedSession):
 class DuckDBSession(LoggedSession):
     """DuckDB in this process: an empty database in memory to which the blocks' files are attached."""
 
-    def __init__(self, spill: Path, timeout: float) -> None:
+    def __init__(self, spill: Path | None, timeout: float) -> None:
         super().__init__()
         import duckdb
 
         self.timeout = timeout
         self.backend_pid = os.getpid()
-        self._connection = duckdb.connect(":memory:", config={"temp_directory": str(spill)})
+        self._connection = duckdb.connect(":memory:", config={"temp_directory": str(spill)} if spill else {})
 
     def _run(self, sql: str) -> list[Row]:
         import duckdb
 
         expired = threading.Event()
-        timer = threading.Timer(self.timeout, lambda: (expired.set(), self._connection.interrupt()))
+        timer = threading.Timer(self.timeout, self._expire, (expired,))
         timer.daemon = True
         timer.start()
         try:
@@ -154,6 +155,10 @@ class DuckDBSession(LoggedSession):
         finally:
             timer.cancel()
 
+    def _expire(self, expired: threading.Event) -> None:
+        expired.set()
+        self._connection.interrupt()
+
     def cancel(self) -> None:
         self._connection.interrupt()
 
@@ -161,7 +166,7 @@ class DuckDBSession(LoggedSession):
         self._connection.close()
 
 
-def open_session(url: URL, spill: Path, timeout: float) -> PostgresSession | DuckDBSession:
+def open_session(url: URL, spill: Path | None, timeout: float) -> PostgresSession | DuckDBSession:
     """The session that speaks to ``url``; ``spill`` is where DuckDB may put what memory cannot hold."""
     if url.get_backend_name() == "duckdb":
         return DuckDBSession(spill, timeout)

@@ -37,12 +37,16 @@ order by list_position(['fail', 'error', 'inconclusive', 'pass', 'not_applicable
     list_position(['critical', 'warning', 'info'], severity), expectation
 """
 COUNTS = """
-select coalesce(c.status, case p.status when 'planned' then 'never ran' else p.status end) as status, count(*)
-from planned_cell p
-left join cell c using (run_id, cell_id, replicate)
-where p.role = 'result'
-group by all
-order by status = 'ok' desc, count(*) desc
+with ended as (
+    select coalesce(c.status, case when p.status = 'unsupported' then p.status else 'never ran' end) as happened
+    from planned_cell p
+    left join cell c using (run_id, cell_id, replicate)
+    where p.role = 'result'
+)
+select happened, count(*)
+from ended
+group by happened
+order by happened = 'ok' desc, count(*) desc, happened
 """
 
 
@@ -57,10 +61,10 @@ class Refusal:
     cells: str
     sqlstate: str | None = None
 
-    @property
-    def happened(self) -> str:
-        """The status as the end of a sentence."""
-        return "timed out" if self.status == "timeout" else self.status
+
+def happened(status: str) -> str:
+    """A cell's status as the end of a sentence."""
+    return "timed out" if status == "timeout" else status
 
 
 def unsupported(connection: DuckDBPyConnection) -> list[Refusal]:

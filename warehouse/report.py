@@ -3,44 +3,69 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warehouse.extremes import extremes
-from warehouse.formatting import counted, humanise, spelled, times
-from warehouse.labels import read_names
-from warehouse.medians import title, words
+from warehouse.formatting import counted, humanise, listed, spelled, times
+from warehouse.labels import Names, read_names
+from warehouse.medians import words
 from warehouse.method import canaries, environments, methods, overhead
-from warehouse.outcomes import broken_rows, cell_counts, failures, unsupported, verdicts
+from warehouse.outcomes import broken_rows, cell_counts, failures, happened, unsupported, verdicts
 from warehouse.result_tables import result_tables
 from warehouse.sections import published_figures, published_rows, target_charts
-from warehouse.selecting import Row, rows
+from warehouse.selecting import rows
+from warehouse.summary import best_sentence, losses_in_words, outcomes_in_words
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-    from jinja2 import Environment
+    from jinja2 import Template
 
-TEMPLATE = "report.html.j2"
+# Colour alone tells nothing to who cannot see it, or prints.
+MARKS = {
+    "pass": "✓ pass",
+    "fail": "✗ fail",
+    "inconclusive": "? inconclusive",
+    "not_applicable": "– not applicable",
+    "error": "! error",
+}
 
 
 def write_report(connection: DuckDBPyConnection, path: Path) -> Path:
     """Write the report of the one run that ``connection`` holds to ``path``; verdicts must be in it by then."""
-    text = _templates().get_template(TEMPLATE).render(**_contents(connection), javascript=_javascript())
-    path.write_text(text, encoding="utf-8")
+    names = read_names(connection)
+    contents = {**_run(connection), **_summary(connection, names), **_details(connection, names)}
+    path.write_text(_template().render(contents, javascript=_javascript()), encoding="utf-8")
     return path
 
 
-def _contents(connection: DuckDBPyConnection) -> dict[str, Any]:
-    """All that the template shows, by name."""
-    names = read_names(connection)
+def _run(connection: DuckDBPyConnection) -> dict[str, Any]:
+    run = rows(connection, "select * from run")[0]
+    seconds = (run["finished_at"] - run["started_at"]).total_seconds() if run["finished_at"] else None
+    readable = {name: json.loads(run[name] or "{}") for name in ("parameters", "baseline", "timings")}
+    return {"run": {**run, **readable, "seconds": seconds}}
+
+
+def _summary(connection: DuckDBPyConnection, names: Names) -> dict[str, Any]:
+    """What to read first."""
+    counts = Counter(cell_counts(connection))
+    found = extremes(connection, names)
+    sentences = [best_sentence(target, found) for target in names.targets]
+    return {
+        "names": names,
+        "counts": counts,
+        "losses": losses_in_words(counts),
+        "verdicts": [{**verdict, "rows": broken_rows(verdict)} for verdict in verdicts(connection)],
+        "extremes": found,
+        "sentences": [sentence for sentence in sentences if sentence],
+    }
+
+
+def _details(connection: DuckDBPyConnection, names: Names) -> dict[str, Any]:
     published = published_rows(connection)
     return {
-        "run": _run(connection),
-        "names": names,
-        "counts": cell_counts(connection),
-        "extremes": extremes(connection, names),
-        "verdicts": [{**verdict, "rows": broken_rows(verdict)} for verdict in verdicts(connection)],
         "tables": result_tables(connection, names, wide=True),
         "charts": [target_charts(connection, names, target) for target in names.targets],
         "published": published,
@@ -54,15 +79,8 @@ def _contents(connection: DuckDBPyConnection) -> dict[str, Any]:
     }
 
 
-def _run(connection: DuckDBPyConnection) -> Row:
-    run = rows(connection, "select * from run")[0]
-    seconds = (run["finished_at"] - run["started_at"]).total_seconds() if run["finished_at"] else None
-    readable = {name: json.loads(run[name] or "{}") for name in ("parameters", "baseline", "timings")}
-    return {**run, **readable, "seconds": seconds}
-
-
 @cache
-def _templates() -> Environment:
+def _template() -> Template:
     """Everything from a run is escaped: levels and server messages are data."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -73,14 +91,10 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {
-        "humanise": humanise,
-        "spelled": spelled,
-        "times": times,
-        "words": words,
-    }
-    templates.globals |= {"counted": counted}
-    return templates
+    templates.filters |= {name.__name__: name for name in (humanise, listed, spelled, times, words)}
+    templates.globals |= {name.__name__: name for name in (counted, happened, outcomes_in_words)}
+    templates.globals["MARKS"] = MARKS
+    return templates.get_template("report.html.j2")
 
 
 @cache

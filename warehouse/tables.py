@@ -10,7 +10,7 @@ from rich.text import Text
 
 from warehouse.formatting import counted, spelled
 from warehouse.labels import read_names
-from warehouse.outcomes import Refusal, broken_rows, failures, unsupported, verdicts
+from warehouse.outcomes import Refusal, broken_rows, failures, happened, unsupported, verdicts
 from warehouse.result_tables import ResultTable, result_tables
 from warehouse.selecting import Row
 
@@ -80,4 +80,4 @@ def _line(refusal: Refusal) -> str:
     cells = f" ({refusal.cells})" if refusal.cells else ""
     reason = f": {refusal.reason}" if refusal.reason else ""
     state = f" [SQLSTATE {refusal.sqlstate}]" if refusal.sqlstate else ""
-    return f"{refusal.target}: {counted(refusal.count, 'cell')} {refusal.happened}{cells}{reason}{state}"
+    return f"{refusal.target}: {counted(refusal.count, 'cell')} {happened(refusal.status)}{cells}{reason}{state}"

@@ -52,8 +52,8 @@ comment on column sample.measured_at is 'When, UTC';
 create view summary as
 with grouped as (
     select
-        run_id, experiment, target, dialect, cell_id, content_hash, block_id, levels, storage_form, in_place, is_base,
-        step, metric, unit, clock, node, round, list_sort(list(value)) as sorted,
+        run_id, experiment, target, dialect, cell_id, content_hash, levels, storage_form, in_place, is_base,
+        step, metric, unit, clock, node, round, min(block_id) as block_id, list_sort(list(value)) as sorted,
         cast(greatest(1, floor((count(*) + 1) / 2 - 0.98 * sqrt(count(*)))) as bigint) as rank,
         max(method) as method, max(measured_at) as measured_at
     from sample
@@ -74,7 +74,7 @@ comment on column summary.target is 'Name of the target';
 comment on column summary.dialect is 'Dialect of the target';
 comment on column summary.cell_id is 'The cell';
 comment on column summary.content_hash is 'Digest of all that makes two measurements of a cell alike';
-comment on column summary.block_id is 'The block';
+comment on column summary.block_id is 'The block; of several replicates one of theirs';
 comment on column summary.levels is 'Level of every factor that applies';
 comment on column summary.storage_form is 'The reload levels in words';
 comment on column summary.in_place is 'The in-place levels in words';
@@ -109,7 +109,7 @@ comment on column latest.target is 'Name of the target';
 comment on column latest.dialect is 'Dialect of the target';
 comment on column latest.cell_id is 'The cell';
 comment on column latest.content_hash is 'Digest of all that makes two measurements of a cell alike';
-comment on column latest.block_id is 'The block';
+comment on column latest.block_id is 'The block; of several replicates one of theirs';
 comment on column latest.levels is 'Level of every factor that applies';
 comment on column latest.storage_form is 'The reload levels in words';
 comment on column latest.in_place is 'The in-place levels in words';

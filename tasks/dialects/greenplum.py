@@ -232,7 +232,7 @@ def _encodings_wrong(session: Session, table: str, levels: Levels) -> list[str]:
     wrong = []
     for column, codec in append_optimized.encodings(levels).items():
         rows = session.rows(
-            "select unnest(attoptions) from pg_attribute_encoding e"
+            "select unnest(e.attoptions) from pg_attribute_encoding e"
             " join pg_attribute a on a.attrelid = e.attrelid and a.attnum = e.attnum"
             f" where e.attrelid = {regclass(table)} and attname = {literal(column)}"
         )

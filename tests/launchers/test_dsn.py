@@ -112,12 +112,19 @@ def test_a_server_that_accepts_and_never_answers_is_given_up_within_ten_seconds(
     assert "timeout expired" in told
 
 
-@pytest.mark.parametrize("host", ["10.255.255.1", "10.255.255.1,10.255.255.2,10.255.255.3", "no-such-host.invalid"])
-def test_addresses_that_lead_nowhere_are_given_up_within_ten_seconds(place: Place, host: str) -> None:
+@pytest.mark.parametrize(
+    ("hosts", "named"),
+    [
+        ("10.255.255.1:5432", "host 10.255.255.1, port 5432"),
+        ("10.255.255.1:1,10.255.255.2:2,10.255.255.3:3", "host 10.255.255.1,10.255.255.2,10.255.255.3, port 1,2,3"),
+        ("no-such-host.invalid", "host no-such-host.invalid, port 5432"),
+    ],
+)
+def test_addresses_that_lead_nowhere_are_given_up_within_ten_seconds(place: Place, hosts: str, named: str) -> None:
     begin = time.monotonic()
-    told = refusal(place, f"postgresql://me:{ENCODED}@{host}:5432/bench")
+    told = refusal(place, f"postgresql://me:{ENCODED}@{hosts}/bench")
     assert time.monotonic() - begin < 10
-    assert told.startswith(f'target "prod": cannot reach host {host}, port 5432, database bench: ')
+    assert told.startswith(f'target "prod": cannot reach {named}, database bench: ')
 
 
 def test_a_name_server_that_never_answers_does_not_hold_us(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,6 +104,22 @@ def test_summary_is_the_median_with_an_interval(tmp_path, make_run, database, re
     assert row == (10, 5.5, 1.0, 10.0, 2.0, 9.0, 0.95)
 
 
+def test_replicates_of_a_block_are_one_summary_and_one_row(tmp_path, make_run, database, matrix, results, measure):
+    def again(cell):
+        return replace(cell, replicate=2, block_id="b88888888888")
+
+    block = matrix.blocks[0]
+    second = replace(block, block_id="b88888888888", replicate=2, cells=tuple(map(again, block.cells)))
+    slower = measure("load", "load_time", 14.0, clock="client")
+    repeated = [replace(results[0], cell=second.cells[0], measurements=(slower,))]
+    plan = replace(matrix, blocks=(*matrix.blocks, second))
+    connection = database(make_run(tmp_path, [*results, *repeated], matrix=plan))
+    summary = "select n, median from summary where metric = 'load_time' and cell_id = 'a10000000000'"
+    assert connection.execute(summary).fetchall() == [(2, 13.0)]
+    line = "select load_time, index_level from storage_matrix where storage_form = 'heap'"
+    assert connection.execute(line).fetchall() == [(13.0, "btree(c2)")]
+
+
 def test_one_sample_is_not_sure_of_anything(tmp_path, make_run, database):
     connection = database(make_run(tmp_path))
     row = connection.execute(
