@@ -73,4 +73,3 @@ _DECLARED = (
 
 METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _DECLARED}
 
-KNOWN = METRICS

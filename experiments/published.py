@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from experiments.factors import check_levels
-from experiments.metrics import KNOWN
+from experiments.metrics import METRICS
 from experiments.model import Factor, Levels, Published
 from experiments.naming import listed, quoted, unknown
 from experiments.reading import Section
@@ -85,7 +85,7 @@ def _factor_names(group: Section, factors: tuple[Factor, ...]) -> list[str]:
 def _column(section: Section, declared: Declared) -> _Column:
     section.check_keys(["step", "metric", "levels"])
     step = section.one_of("step", "step", section.line("step"), declared.steps)
-    metric = section.one_of("metric", "metric", section.line("metric"), KNOWN)
+    metric = section.one_of("metric", "metric", section.line("metric"), METRICS)
     levels = section.section("levels")
     return _Column(step, metric, check_levels(levels, declared.factors, levels.data))
 
@@ -120,7 +120,7 @@ def _figure(group: Section, key: str, printed: object, metric: str, *, binary: b
     if match["unit"] not in known:
         raise group.error(key, unknown("unit", match["unit"], known))
     read = figure(match["digits"], match["unit"], binary=binary)
-    if read.unit != KNOWN[metric].unit:
-        fitting = [unit for unit, (base, _) in known.items() if base == KNOWN[metric].unit]
+    if read.unit != METRICS[metric].unit:
+        fitting = [unit for unit, (base, _) in known.items() if base == METRICS[metric].unit]
         raise group.error(key, f"{quoted(printed)} is no {metric}; {listed('unit', fitting)}")
     return read

@@ -205,14 +205,15 @@ class Engine:
         self.ledger.write_verdicts(self.verdicts)
 
     def _report(self) -> None:
-        from warehouse.report import write_report
-
         from warehouse.loading import run_database
+        from warehouse.report import write_report
 
         self.watcher.phase("writing the report")
         with self.timings.of("report"):
             self.database = run_database(self.ledger.directory)
-            self.report = write_report(self.database, self.home / "reports" / f"{self.ledger.run_id}.html")
+            folder = self.home / "reports"
+            folder.mkdir(exist_ok=True)
+            self.report = write_report(self.database, folder / f"{self.ledger.run_id}.html")
 
     def _status(self, interrupted: bool) -> RunStatus:
         if interrupted:

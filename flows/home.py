@@ -28,5 +28,11 @@ def make_home(home: Path) -> Path:
     return home
 
 
+def report_file(home: Path, run_id: str) -> Path:
+    """Where the page of a run is written; its folder is made."""
+    folder = make_home(home / "reports")
+    return folder / f"{run_id}.html"
+
+
 def _refused(home: Path, why: str) -> UserError:
     return UserError(f"home {home}: {why}; choose another with --home DIR or ${VARIABLE}")

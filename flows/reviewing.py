@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from experiments.model import UserError
+from flows.home import make_home, report_file
 from flows.outcome import exit_code
 from flows.output import print_json, standard_output
 from warehouse.formatting import counted
@@ -42,7 +43,7 @@ def report_run(home: Path, run: str) -> int:
 
     ledger = find_ledger(home, run)
     database = run_database(ledger.directory)
-    page = write_report(database, home / "reports" / f"{ledger.run_id}.html")
+    page = write_report(database, report_file(home, ledger.run_id))
     console = standard_output()
     show_results(console, database)
     console.print(f"\nreport  {page}", soft_wrap=True)
@@ -51,7 +52,7 @@ def report_run(home: Path, run: str) -> int:
 
 def rebuild_warehouse(home: Path) -> int:
     """Make the warehouse anew and say of how many runs."""
-    runs = rebuild(home)
+    runs = rebuild(make_home(home))
     print(f"{warehouse_file(home)}: {counted(len(runs), 'run')}")
     return 0
 

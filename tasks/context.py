@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from experiments.metrics import METRICS
-from experiments.model import Cell, Experiment, Measurement, Plan
+from experiments.model import Cell, Experiment, Measurement, Plan, Step
 from experiments.sqlfiles import sql_for
 from experiments.template import render
 from tasks.meters import metered
@@ -79,10 +79,14 @@ class CellContext:
         """The target's server."""
         return self.target.server
 
-    def sql(self, name: str) -> str:
+    def step_sql(self, step: Step) -> str:
+        """The SQL file of a step, rendered; the step's own options may stand in it too."""
+        return self.sql(step.options["sql"], step.options)
+
+    def sql(self, name: str, options: Mapping[str, object] | None = None) -> str:
         """The experiment's SQL file of that name, for this dialect, rendered for this cell."""
         text = sql_for(self.experiment, name, self.dialect.lineage)
-        return render(text, self.values, where=f"{self.experiment.name}/sql/{name}.sql")
+        return render(text, {**self.values, **(options or {})}, where=f"{self.experiment.name}/sql/{name}.sql")
 
     def record(
         self,

@@ -13,7 +13,15 @@ from warehouse.formatting import Scale, scale_for
 # such as no index. Shapes say the same again.
 GREY = "#8c8c8c"
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800")
-SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "triangle-right")
+SHAPES = {
+    "circle": "●",
+    "square": "■",
+    "diamond": "◆",
+    "triangle-up": "▲",
+    "cross": "✚",
+    "triangle-down": "▼",
+    "triangle-right": "▶",
+}
 # From this spread on, small values would lie on top of each other on a linear axis.
 WIDE_SPREAD = 12
 MARGIN = 1.15
@@ -21,15 +29,26 @@ MARGIN = 1.15
 CROWDED = 1000
 
 
-def colours(names: Sequence[str], nothing: str | None = None) -> list[str]:
-    """A colour for each name; ``nothing`` is grey."""
-    others = [name for name in names if name != nothing]
-    return [GREY if name == nothing else PALETTE[others.index(name) % len(PALETTE)] for name in names]
+@dataclass(frozen=True)
+class Look:
+    """How a name is drawn, the same in every chart of a target."""
+
+    colour: str
+    shape: str
+
+    @property
+    def character(self) -> str:
+        """The shape as text, for a key outside the charts."""
+        return SHAPES[self.shape]
 
 
-def shapes(names: Sequence[str]) -> list[str]:
-    """A shape for each name."""
-    return [SHAPES[position % len(SHAPES)] for position in range(len(names))]
+def looks(names: Sequence[str], *, with_base: bool = False) -> dict[str, Look]:
+    """A look for each name; the first is grey ``with_base``, the others take the palette in order."""
+    palette = ([GREY] if with_base else []) + list(PALETTE)
+    kinds = list(SHAPES)
+    return {
+        name: Look(palette[position % len(palette)], kinds[position % len(kinds)]) for position, name in enumerate(names)
+    }
 
 
 @dataclass(frozen=True)
@@ -39,20 +58,21 @@ class Axis:
     scale: Scale
     domain: tuple[float, float]
     is_log: bool
+    name: str = ""
 
     @classmethod
-    def of(cls, values: Sequence[float], unit: str, *, from_zero: bool = False) -> Axis:
-        """The axis that shows all ``values``; bars need it ``from_zero``."""
+    def of(cls, values: Sequence[float], unit: str, *, from_zero: bool = False, name: str = "") -> Axis:
+        """The axis that shows all ``values``; bars need it ``from_zero``, and make their own room."""
         scale = scale_for(max(map(abs, values)), unit)
         low, high = min(values) / scale.size, max(values) / scale.size
         is_log = low > 0 and high / low >= WIDE_SPREAD and not from_zero
-        domain = (low / MARGIN, high * MARGIN) if is_log else (min(low, 0), max(high * MARGIN, 0))
-        return cls(scale, domain if domain[0] < domain[1] else (0, 1), is_log)
+        domain = (low / MARGIN, high * MARGIN) if is_log else (min(low, 0), max(high if from_zero else high * MARGIN, 0))
+        return cls(scale, domain if domain[0] < domain[1] else (0, 1), is_log, name)
 
     @property
     def title(self) -> str:
-        """The unit, and that the axis is logarithmic."""
-        return ", ".join(part for part in (self.scale.unit, "logarithmic" if self.is_log else "") if part)
+        """What it shows where the unit does not say it, the unit, and that the axis is logarithmic."""
+        return ", ".join(filter(None, (self.name, self.scale.unit, "logarithmic" if self.is_log else "")))
 
     def place(self, value: float) -> float:
         """Where a value lies on the axis."""

@@ -5,14 +5,14 @@ Text, axes and medians take their colour from the page, so that a chart can chan
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
 import altair
 
-from warehouse.axes import GREY, PALETTE, Axis, colours, shapes
+from warehouse.axes import GREY, PALETTE, Axis, Look
 from warehouse.formatting import humanise, times
 from warehouse.labels import CellName
 from warehouse.samples import Part, Sample
@@ -28,10 +28,14 @@ PART_COLOURS = {
     "other": GREY,
 }
 OURS, THEIRS = "ours", "published"
-# The name under which the page's theme knows the tick of a median.
-MEDIAN = "median"
+INK = "currentColor"
+# Beside the longest bar, for its label.
+LABEL_ROOM = 1.3
 LEVEL_HEIGHT = 15
 FORM_HEIGHT = 26
+
+# Characters that a line of a legend may have.
+PHONE_WIDTH = 52
 
 Spec = dict[str, Any]
 
@@ -41,7 +45,6 @@ class Figure:
     """Charts under one heading: one that takes the page's width, or several ``side_by_side``."""
 
     title: str
-    caption: str
     specs: tuple[Spec, ...] = field(repr=False)
     side_by_side: bool = False
 
@@ -49,30 +52,25 @@ class Figure:
 class FormRows:
     """The rows of a chart: one per storage form, divided by in-place level where there are several."""
 
-    def __init__(self, cells: Iterable[CellName]) -> None:
-        ordered = sorted(cells, key=lambda cell: cell.position)
-        self.forms = list(dict.fromkeys(cell.form for cell in ordered))
-        self.levels = list(dict.fromkeys(cell.in_place or "" for cell in ordered))
-        self.base = next((cell.in_place for cell in ordered if cell.is_base), None)
-        self.divided = len(self.levels) > 1
+    def __init__(self, cells: Iterable[CellName], looks: Mapping[str, Look]) -> None:
+        there = list(cells)
+        self.forms = list(dict.fromkeys(cell.form for cell in sorted(there, key=lambda cell: cell.position)))
+        self.looks = {level: look for level, look in looks.items() if any(cell.in_place == level for cell in there)}
+        self.divided = len(self.looks) > 1
 
     def encoding(self) -> dict[str, Any]:
         """Where a mark stands."""
         # A long name takes several lines, as many as its row has room for.
-        broken = f"length(split(datum.label, ' ')) <= {len(self.levels)} ? split(datum.label, ' ') : datum.label"
-        axis = altair.Axis(title=None, labelLimit=260, labelExpr=broken, ticks=False, domain=False)
+        broken = f"length(split(datum.label, ' ')) <= {max(1, len(self.looks))} ? split(datum.label, ' ') : datum.label"
+        axis = altair.Axis(title=None, labelLimit=260, labelExpr=broken, labelPadding=7, ticks=False, domain=False)
         row = {"y": altair.Y("form:N", sort=self.forms, axis=axis, scale=altair.Scale(paddingInner=0.3))}
-        return {**row, "yOffset": altair.YOffset("in_place:N", sort=self.levels)} if self.divided else row
+        return {**row, "yOffset": altair.YOffset("in_place:N", sort=list(self.looks))} if self.divided else row
 
     def colour(self) -> dict[str, Any]:
         """Colour and shape by in-place level; one colour where there is only one."""
         if not self.divided:
             return {"color": altair.value(PALETTE[0])}
-        names = legend(self.levels, title=None)
-        return {
-            "color": altair.Color("in_place:N", scale=ordinal(self.levels, colours(self.levels, self.base)), legend=names),
-            "shape": altair.Shape("in_place:N", scale=ordinal(self.levels, shapes(self.levels)), legend=names),
-        }
+        return drawn_as("in_place", self.looks)
 
     def place(self, cell: CellName) -> Row:
         """The fields that ``encoding`` and ``colour`` read."""
@@ -84,11 +82,10 @@ class FormRows:
         return finished(chart.properties(width="container", height=step), description)
 
 
-def size_figure(parts: Sequence[Part]) -> Figure:
+def size_figure(parts: Sequence[Part], looks: Mapping[str, Look]) -> Figure:
     """The size of every cell, stacked by part, its total in figures."""
-    rows = FormRows(part.cell for part in parts)
-    # The label of the longest bar needs room beside it.
-    axis = Axis.of([part.total * 1.25 for part in parts], "bytes", from_zero=True)
+    rows = FormRows((part.cell for part in parts), looks)
+    axis = Axis.of([part.total * LABEL_ROOM for part in parts], "bytes", from_zero=True)
     names = [name for name in PART_COLOURS if any(part.name == name for part in parts)]
     bars = [
         {
@@ -102,7 +99,7 @@ def size_figure(parts: Sequence[Part]) -> Figure:
         for part in parts
     ]
     colour = altair.Color(
-        "part:N", scale=ordinal(names, [PART_COLOURS[name] for name in names]), legend=legend(names, title=None)
+        "part:N", scale=ordinal(names, [PART_COLOURS[name] for name in names]), legend=legend(names)
     )
     bar = altair.Chart(inline(bars)).mark_bar(height={"band": 0.85})
     stacked = bar.encode(
@@ -118,7 +115,7 @@ def size_figure(parts: Sequence[Part]) -> Figure:
     ]
     text = altair.Chart(inline(ends)).mark_text(align="left", dx=5, baseline="middle")
     labels = text.encode(x=axis.on(altair.X), text="label:N", **rows.encoding())
-    return Figure("Size by part", "", (rows.finished(stacked + labels, "Size of each cell, stacked by part"),))
+    return Figure("", (rows.finished(stacked + labels, "Size of each cell, stacked by part"),))
 
 
 def _size_label(part: Part, rows: FormRows) -> str:
@@ -126,9 +123,9 @@ def _size_label(part: Part, rows: FormRows) -> str:
     return f"{size} · {part.cell.in_place}" if rows.divided and part.cell.in_place else size
 
 
-def sample_figure(title: str, samples: Sequence[Sample]) -> Figure:
+def sample_figure(title: str, samples: Sequence[Sample], looks: Mapping[str, Look]) -> Figure:
     """Every sample of every cell in one measure, warm-ups hollow, a tick at the median of those that count."""
-    rows = FormRows(sample.cell for sample in samples)
+    rows = FormRows((sample.cell for sample in samples), looks)
     axis = Axis.of([sample.value for sample in samples], samples[0].measure.unit)
     dots = [
         {**rows.place(sample.cell), "value": axis.place(sample.value), "sample": sample.told, "measured": sample.text}
@@ -146,10 +143,10 @@ def sample_figure(title: str, samples: Sequence[Sample]) -> Figure:
         {**rows.place(cell), "value": axis.place(value), "median": humanise(value, samples[0].measure.unit)}
         for cell, value in medians_of(samples)
     ]
-    tick = altair.Chart(inline(middles)).mark_tick(style=MEDIAN, thickness=2, size=LEVEL_HEIGHT - 2)
+    tick = altair.Chart(inline(middles)).mark_tick(color=INK, thickness=2, size=LEVEL_HEIGHT - 2)
     ticks = tick.encode(x=axis.on(altair.X), tooltip=tooltip("form", "in_place", "median"), **rows.encoding())
     chart = altair.layer(*layers, ticks)
-    return Figure(title, "", (rows.finished(chart, f"{title}: every sample by storage form, with medians"),))
+    return Figure(title, (rows.finished(chart, f"{title}: every sample by storage form, with medians"),))
 
 
 def medians_of(samples: Iterable[Sample]) -> list[tuple[CellName, float]]:
@@ -161,17 +158,17 @@ def medians_of(samples: Iterable[Sample]) -> list[tuple[CellName, float]]:
     return [(found[0].cell, median(sample.value for sample in found)) for found in by_cell.values()]
 
 
-def ratio_figure(title: str, cells: Sequence[tuple[CellName, Row]]) -> Figure:
+def ratio_figure(title: str, cells: Sequence[tuple[CellName, Row]], looks: Mapping[str, Look]) -> Figure:
     """Our ratio to the baseline beside the published one, for every form that has both."""
-    rows = FormRows(cell for cell, _ in cells)
-    axis = Axis.of([row[ratio] for _, row in cells for ratio in ("our_ratio", "published_ratio")], "ratio")
+    rows = FormRows((cell for cell, _ in cells), looks)
+    axis = Axis.of([row[ratio] for _, row in cells for ratio in ("our_ratio", "published_ratio")], "ratio", name="ratio to the baseline")
     dots = [
         {**rows.place(cell), "whose": whose, "value": axis.place(row[ratio]), "ratio": times(row[ratio])}
         for cell, row in cells
         for whose, ratio in ((OURS, "our_ratio"), (THEIRS, "published_ratio"))
     ]
     whose = [OURS, THEIRS]
-    names = legend(whose, title=None)
+    names = legend(whose)
     base = altair.Chart(inline(dots)).encode(x=axis.on(altair.X), **rows.encoding())
     point = base.mark_point(filled=True, size=70, opacity=0.9).encode(
         color=altair.Color("whose:N", scale=ordinal(whose, [PALETTE[0], PALETTE[1]]), legend=names),
@@ -179,7 +176,7 @@ def ratio_figure(title: str, cells: Sequence[tuple[CellName, Row]]) -> Figure:
         tooltip=tooltip("form", "in_place", "whose", "ratio"),
     )
     line = base.mark_line(color=GREY, strokeWidth=2, opacity=0.6).encode(detail=["form:N", "in_place:N"])
-    return Figure(title, "", (rows.finished(line + point, f"{title}: our ratio to the baseline beside the study's"),))
+    return Figure(title, (rows.finished(line + point, f"{title}: our ratio to the baseline beside the study's"),))
 
 
 def inline(values: Sequence[Row]) -> Any:
@@ -192,10 +189,21 @@ def ordinal(names: Sequence[str], values: Sequence[str]) -> Any:
     return altair.Scale(domain=list(names), range=list(values))
 
 
-def legend(names: Collection[str], title: str | None) -> Any:
+def drawn_as(field: str, looks: Mapping[str, Look], *, with_legend: bool = True) -> dict[str, Any]:
+    """Colour and shape of a field's values."""
+    names = list(looks)
+    key = legend(names) if with_legend else None
+    colours, shapes = [look.colour for look in looks.values()], [look.shape for look in looks.values()]
+    return {
+        "color": altair.Color(f"{field}:N", scale=ordinal(names, colours), legend=key),
+        "shape": altair.Shape(f"{field}:N", scale=ordinal(names, shapes), legend=key),
+    }
+
+
+def legend(names: Collection[str]) -> Any:
     """A legend above the chart, in as many columns as its names leave room for on a phone."""
     longest = max(map(len, names), default=0)
-    return altair.Legend(title=title, orient="top", columns=max(1, min(len(names), 40 // (longest + 3))))
+    return altair.Legend(title=None, orient="top", columns=max(1, min(len(names), PHONE_WIDTH // (longest + 3))))
 
 
 def tooltip(*fields: str) -> list[Any]:
@@ -205,6 +213,6 @@ def tooltip(*fields: str) -> list[Any]:
 
 def finished(chart: Any, description: str) -> Spec:
     """The specification, described for who cannot see it; colours of text and axes are left to the page."""
-    spec: Spec = chart.properties(description=description).to_dict()
+    spec: Spec = chart.properties(description=description).to_dict(validate=False)
     del spec["config"], spec["$schema"]
     return spec

@@ -56,6 +56,11 @@ class Names:
         """The storage forms of a target in declared order."""
         return list(dict.fromkeys(name.form for name in self.cells.values() if name.target == target))
 
+    def in_place(self, target: str) -> list[str]:
+        """The in-place levels of a target in declared order, the base level first; empty without such factors."""
+        named = sorted((name for name in self.cells.values() if name.target == target), key=lambda name: not name.is_base)
+        return list(dict.fromkeys(name.in_place for name in named if name.in_place))
+
     def factors(self, target: str) -> dict[str, list[str]]:
         """The factors that vary on a target, with their levels in declared order."""
         found: dict[str, dict[str, None]] = {}

@@ -15,8 +15,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from experiments.model import CellResult, Experiment, Matrix, Measurement, Request, UserError, Verdict
+from experiments.model import CellResult, Expectation, Matrix, Measurement, Request, UserError, Verdict
 from experiments.sqlfiles import FRAMES
+from experiments.template import render
 from warehouse.decoding import plain
 from warehouse.jsonfiles import read_json, write_json
 from warehouse.records import Environment, Finish, Judgement, Owner, Run, RunStatus, RunTarget
@@ -177,8 +178,8 @@ def _run(
         spec_hash=experiment.spec_hash,
         baseline=experiment.baseline,
         factors=experiment.factors,
-        expectations=experiment.expectations,
-        frames=_frames(experiment),
+        expectations=_expectations(request),
+        frames=_frames(request),
         published=experiment.published,
         profile=request.profile,
         parameters=request.parameters,
@@ -201,10 +202,17 @@ def _explained(measurement: Measurement) -> Measurement:
     return replace(measurement, value=None, reason=measurement.reason or f"the value was {measurement.value}")
 
 
-def _frames(experiment: Experiment) -> dict[str, str]:
-    """The SQL of the frames that expectations judge, by the frame's name."""
+def _frames(request: Request) -> dict[str, str]:
+    """The SQL of the frames that expectations judge, by the frame's name, with the run's parameters in it."""
     return {
-        file.removeprefix(FRAMES).removesuffix(".sql"): sql
-        for file, sql in experiment.sql.items()
+        file.removeprefix(FRAMES).removesuffix(".sql"): render(sql, request.parameters, f"sql/{file}")
+        for file, sql in request.experiment.sql.items()
         if file.startswith(FRAMES)
     }
+
+
+def _expectations(request: Request) -> tuple[Expectation, ...]:
+    return tuple(
+        replace(expectation, promises=render(expectation.promises, request.parameters, f"promises of {expectation.name}"))
+        for expectation in request.experiment.expectations
+    )

@@ -41,7 +41,11 @@ where metric in ('canary_cpu_time', 'canary_disk_time') and value is not null
 group by metric, unit
 order by metric
 """
-ENVIRONMENTS = "select environment_id, target, facts from environment order by target, environment_id"
+ENVIRONMENTS = """
+select environment_id, target, facts
+from environment
+order by (select min(position) from planned_cell where planned_cell.target = environment.target), environment_id
+"""
 # Facts that a reader looks for first, in this order; the others follow.
 FIRST_FACTS = ("engine", "dialect", "cpu_model", "cpu_count", "memory_bytes", "filesystem", "disk_bytes", "kernel")
 

@@ -9,21 +9,23 @@ from typing import Any
 import altair
 
 from experiments.model import Levels
-from warehouse.axes import GREY, PALETTE, Axis, colours, shapes
-from warehouse.charts import MEDIAN, Figure, Spec, finished, inline, legend, medians_of, ordinal, tooltip
+from warehouse.axes import GREY, PALETTE, Axis, Look, looks
+from warehouse.charts import INK, Figure, Spec, drawn_as, finished, inline, medians_of, tooltip
 from warehouse.formatting import humanise
 from warehouse.labels import CellName
 from warehouse.samples import Sample
 from warehouse.selecting import Row
 
-LEVEL_WIDTH = 58
+LEVEL_WIDTH = 74
 PANEL_HEIGHT = 190
 ROUNDS_HEIGHT = 280
 # With more lines than colours a reader cannot tell them apart: each storage form then has a panel of its own.
 MOST_LINES = len(PALETTE)
 
 
-def factor_figure(title: str, samples: Sequence[Sample], factors: Mapping[str, Sequence[str]]) -> Figure | None:
+def factor_figure(
+    title: str, samples: Sequence[Sample], factors: Mapping[str, Sequence[str]], in_place: Mapping[str, Look]
+) -> Figure | None:
     """A panel per factor, with every sample over its levels; None where no factor has two levels in this measure."""
     axis = Axis.of([sample.value for sample in samples], samples[0].measure.unit)
     panels = []
@@ -31,53 +33,61 @@ def factor_figure(title: str, samples: Sequence[Sample], factors: Mapping[str, S
         there = {str(sample.cell.levels.get(factor)) for sample in samples if not sample.is_warmup}
         shown = [level for level in levels if level in there]
         if len(shown) > 1:
-            panels.append(_factor_panel(factor, shown, samples, axis))
-    return Figure(title, "", tuple(panels), side_by_side=True) if panels else None
+            panels.append(_factor_panel(factor, shown, samples, axis, in_place))
+    return Figure(title, tuple(panels), side_by_side=True) if panels else None
 
 
-def _factor_panel(factor: str, levels: Sequence[str], samples: Sequence[Sample], axis: Axis) -> Spec:
+def _factor_panel(
+    factor: str, levels: Sequence[str], samples: Sequence[Sample], axis: Axis, in_place: Mapping[str, Look]
+) -> Spec:
     chosen = [sample for sample in samples if str(sample.cell.levels.get(factor)) in levels]
-    x = altair.X("level:N", sort=list(levels), axis=altair.Axis(title=None, labelAngle=0, labelLimit=LEVEL_WIDTH + 14))
-    y = axis.on(altair.Y)
-    dots = [
-        altair.Chart(inline(list(_dots(factor, chosen, axis, hollow=hollow))))
-        .mark_point(filled=not hollow, size=30, opacity=0.8 if hollow else 0.55, color=PALETTE[0], strokeWidth=1.2)
-        .encode(
-            x=x,
-            y=y,
-            xOffset=altair.XOffset("beside:Q", scale=altair.Scale(domain=[-1, 1])),
-            tooltip=tooltip("cell", "sample", "measured"),
-        )
-        for hollow in (True, False)
-    ]
-    pairs = altair.Chart(inline(_pairs(factor, chosen, axis))).mark_line(color=GREY, opacity=0.45, strokeWidth=1)
-    ticks = altair.Chart(inline(_level_medians(factor, levels, chosen, axis))).mark_tick(style=MEDIAN, thickness=2.5)
+    place = {
+        "x": altair.X("level:N", sort=list(levels), axis=altair.Axis(title=None, labelAngle=0, labelLimit=LEVEL_WIDTH)),
+        "xOffset": altair.XOffset("beside:Q", scale=altair.Scale(domain=[-1, 1])),
+        "y": axis.on(altair.Y),
+    }
+    pairs = altair.Chart(inline(_pairs(factor, chosen, axis))).mark_line(color=GREY, opacity=0.5, strokeWidth=1)
+    ticks = altair.Chart(inline(_level_medians(factor, chosen, axis))).mark_tick(
+        color=INK, thickness=2.5, size=LEVEL_WIDTH / 2, orient="horizontal"
+    )
     layers = altair.layer(
-        pairs.encode(x=x, y=y, detail="others:N"),
-        *dots,
-        ticks.encode(x=x, y=y, tooltip=tooltip("level", "median")),
+        pairs.encode(**place, detail="others:N"),
+        *(_dots(factor, chosen, axis, in_place, hollow=hollow).encode(**place) for hollow in (True, False)),
+        ticks.encode(**place, tooltip=tooltip("level", "in_place", "median")),
     )
     size = {"width": LEVEL_WIDTH * len(levels), "height": PANEL_HEIGHT}
     return finished(layers.properties(title=factor, **size), f"Every sample by level of {factor}, with medians")
 
 
-def _dots(factor: str, samples: Sequence[Sample], axis: Axis, *, hollow: bool) -> Iterator[Row]:
-    """The samples of a level, spread sideways in the order of their cells so that they do not hide each other."""
-    for number, sample in enumerate(sample for sample in samples if sample.is_warmup == hollow):
-        yield {
+def _dots(
+    factor: str, samples: Sequence[Sample], axis: Axis, in_place: Mapping[str, Look], *, hollow: bool
+) -> Any:
+    """The samples, spread sideways in the order of their cells so that they do not hide each other."""
+    kind = [sample for sample in samples if sample.is_warmup == hollow]
+    rows = [
+        {
             "level": str(sample.cell.levels[factor]),
             "beside": ((number * 7) % 11 - 5) / 9,
             "value": axis.place(sample.value),
+            "in_place": sample.cell.in_place or "",
             "cell": sample.cell.whole,
             "sample": sample.told,
             "measured": sample.text,
         }
+        for number, sample in enumerate(kind)
+    ]
+    dots = altair.Chart(inline(rows)).mark_point(
+        filled=not hollow, size=32, opacity=0.8 if hollow else 0.65, color=PALETTE[0], strokeWidth=1.2
+    )
+    # The key stands beside the charts, once for all panels.
+    colour = drawn_as("in_place", in_place, with_legend=False) if len(in_place) > 1 else {}
+    return dots.encode(tooltip=tooltip("cell", "sample", "measured"), **colour)
 
 
 def _pairs(factor: str, samples: Sequence[Sample], axis: Axis) -> list[Row]:
     """Medians of cells that differ in nothing but the factor: a line joins them."""
     return [
-        {"level": str(cell.levels[factor]), "others": _others(cell.levels, factor), "value": axis.place(value)}
+        {"level": str(cell.levels[factor]), "beside": 0, "others": _others(cell.levels, factor), "value": axis.place(value)}
         for cell, value in medians_of(samples)
     ]
 
@@ -86,14 +96,23 @@ def _others(levels: Levels, factor: str) -> str:
     return repr([(name, level) for name, level in levels.items() if name != factor])
 
 
-def _level_medians(factor: str, levels: Sequence[str], samples: Sequence[Sample], axis: Axis) -> list[Row]:
-    found = []
-    for level in levels:
-        value = median(
-            sample.value for sample in samples if str(sample.cell.levels[factor]) == level and not sample.is_warmup
-        )
-        found.append({"level": level, "value": axis.place(value), "median": humanise(value, samples[0].measure.unit)})
-    return found
+def _level_medians(factor: str, samples: Sequence[Sample], axis: Axis) -> list[Row]:
+    """A median per level and in-place level: over both lookups by scan and by index it would lie where nothing is."""
+    groups: dict[tuple[str, str], list[float]] = {}
+    for sample in samples:
+        if not sample.is_warmup:
+            groups.setdefault((str(sample.cell.levels[factor]), sample.cell.in_place or ""), []).append(sample.value)
+    middles = {group: median(values) for group, values in groups.items()}
+    return [
+        {
+            "level": level,
+            "beside": 0,
+            "in_place": in_place,
+            "value": axis.place(value),
+            "median": humanise(value, samples[0].measure.unit),
+        }
+        for (level, in_place), value in middles.items()
+    ]
 
 
 def round_figure(title: str, samples: Sequence[Sample], events: Mapping[str, Sequence[int]]) -> Figure:
@@ -105,9 +124,9 @@ def round_figure(title: str, samples: Sequence[Sample], events: Mapping[str, Seq
     cells = sorted({sample.cell.whole: sample.cell for sample in samples}.values(), key=lambda cell: cell.position)
     if len(cells) <= MOST_LINES:
         chart = _lines(cells, samples, axis, events).properties(width="container", height=ROUNDS_HEIGHT)
-        return Figure(title, "", (finished(chart, f"{title} over rounds, a line per cell"),))
+        return Figure(title, (finished(chart, f"{title} over rounds, a line per cell"),))
     panels = [_form_panel(form, cells, samples, axis, events) for form in dict.fromkeys(cell.form for cell in cells)]
-    return Figure(title, "", tuple(panels), side_by_side=True)
+    return Figure(title, tuple(panels), side_by_side=True)
 
 
 def _form_panel(
@@ -121,23 +140,20 @@ def _form_panel(
 def _lines(
     cells: Sequence[CellName], samples: Sequence[Sample], axis: Axis, events: Mapping[str, Sequence[int]]
 ) -> Any:
-    names = [cell.whole for cell in cells]
-    told = legend(names, title=None) if len(names) > 1 else None
-    colour = altair.Color("cell:N", scale=ordinal(names, colours(names)), legend=told)
-    shape = altair.Shape("cell:N", scale=ordinal(names, shapes(names)), legend=told)
+    look = drawn_as("cell", looks([cell.whole for cell in cells]), with_legend=len(cells) > 1)
     x = altair.X("round:Q", axis=altair.Axis(title="round", tickMinStep=1, format="d"))
     y = axis.on(altair.Y)
     dots = [
         altair.Chart(inline([_round_dot(sample, axis) for sample in samples if sample.is_warmup == hollow]))
         .mark_point(filled=not hollow, size=34, opacity=0.7, strokeWidth=1.2)
-        .encode(x=x, y=y, color=colour, shape=shape, tooltip=tooltip("cell", "sample", "measured"))
+        .encode(x=x, y=y, **look, tooltip=tooltip("cell", "sample", "measured"))
         for hollow in (True, False)
     ]
     middles = _round_medians(samples, axis)
-    line = altair.Chart(inline(middles)).mark_line(strokeWidth=2).encode(x=x, y=y, color=colour)
+    line = altair.Chart(inline(middles)).mark_line(strokeWidth=2).encode(x=x, y=y, color=look["color"])
     marked = [middle for middle in middles if middle["round"] in events.get(middle["cell"], ())]
     event = altair.Chart(inline(marked)).mark_text(text="▼", dy=-12, fontSize=12)
-    return altair.layer(line, *dots, event.encode(x=x, y=y, color=colour))
+    return altair.layer(line, *dots, event.encode(x=x, y=y, color=look["color"]))
 
 
 def _round_dot(sample: Sample, axis: Axis) -> Row:

@@ -17,7 +17,7 @@ from warehouse.outcomes import broken_rows, cell_counts, failures, happened, uns
 from warehouse.result_tables import result_tables
 from warehouse.sections import published_figures, published_rows, target_charts
 from warehouse.selecting import rows
-from warehouse.summary import best_sentence, losses_in_words, outcomes_in_words
+from warehouse.summary import best_sentences, losses_in_words, outcomes_in_words
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -52,14 +52,13 @@ def _summary(connection: DuckDBPyConnection, names: Names) -> dict[str, Any]:
     """What to read first."""
     counts = Counter(cell_counts(connection))
     found = extremes(connection, names)
-    sentences = [best_sentence(target, found) for target in names.targets]
     return {
         "names": names,
         "counts": counts,
         "losses": losses_in_words(counts),
         "verdicts": [{**verdict, "rows": broken_rows(verdict)} for verdict in verdicts(connection)],
         "extremes": found,
-        "sentences": [sentence for sentence in sentences if sentence],
+        "best": {target: best_sentences(target, found) for target in names.targets},
     }
 
 

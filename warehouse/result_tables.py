@@ -56,7 +56,7 @@ STUDY_COLUMNS = (
     StudyColumn("index", "index_level", None),
     StudyColumn("index build", "index_build", "seconds"),
     StudyColumn("lookup by index", "lookup_index", "seconds"),
-    StudyColumn("its plan", "plan", None, wide=True),
+    StudyColumn("plan of that lookup", "plan", None, wide=True),
 )
 STUDY_ROWS = """
 select s.*, m.text_value as plan

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warehouse.axes import Look, looks
 from warehouse.charts import Figure, ratio_figure, sample_figure, size_figure
 from warehouse.labels import CellName, Names
 from warehouse.medians import Measure, title
@@ -29,6 +30,7 @@ class Charts:
     """The figures of one target by section; a section without any is left out."""
 
     target: str
+    looks: Mapping[str, Look]
     sizes: Sequence[Figure]
     times: Sequence[Figure]
     factors: Sequence[Figure]
@@ -40,11 +42,13 @@ def target_charts(connection: DuckDBPyConnection, names: Names, target: str) -> 
     found = samples(connection, names, target)
     once = _without_rounds(found)
     parts = sizes(connection, names, target)
+    in_place = looks(names.in_place(target), with_base=True)
     return Charts(
         target,
-        [size_figure(parts)] if parts else [],
-        [sample_figure(title(measure, once), taken) for measure, taken in once.items()],
-        list(_factor_figures(once, names.factors(target))),
+        in_place,
+        [size_figure(parts, in_place)] if parts else [],
+        [sample_figure(title(measure, once), taken, in_place) for measure, taken in once.items()],
+        list(_factor_figures(once, names.factors(target), in_place)),
         list(_round_figures(found)),
     )
 
@@ -55,10 +59,10 @@ def _without_rounds(found: Mapping[Measure, Sequence[Sample]]) -> dict[Measure, 
 
 
 def _factor_figures(
-    once: Mapping[Measure, Sequence[Sample]], factors: Mapping[str, Sequence[str]]
+    once: Mapping[Measure, Sequence[Sample]], factors: Mapping[str, Sequence[str]], in_place: Mapping[str, Look]
 ) -> Iterator[Figure]:
     for measure, taken in once.items():
-        figure = factor_figure(title(measure, once), taken, factors)
+        figure = factor_figure(title(measure, once), taken, factors, in_place)
         if figure is not None:
             yield figure
 
@@ -87,4 +91,7 @@ def published_figures(found: Sequence[Row], names: Names) -> list[Figure]:
     for row in found:
         if row["comparable"] and not row["our_ratio"] == row["published_ratio"] == 1:
             by_measure.setdefault(Measure(row["step"], row["metric"]), []).append((names.cells[row["cell_id"]], row))
-    return [ratio_figure(title(measure, by_measure), cells) for measure, cells in by_measure.items()]
+    return [
+        ratio_figure(title(measure, by_measure), cells, looks(names.in_place(cells[0][0].target)))
+        for measure, cells in by_measure.items()
+    ]

@@ -6,32 +6,28 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from warehouse.extremes import Extremes
-from warehouse.formatting import digits, humanise, listed
+from warehouse.formatting import humanise, listed
 from warehouse.outcomes import happened
 
 SUPERLATIVES: Mapping[str, str] = {"bytes": "Smallest", "seconds": "Fastest", "per_second": "Most per second"}
 
 
-def best_sentence(target: str, found: Sequence[Extremes]) -> str | None:
-    """Which storage forms came out best on a target, and where none stands out; None where nothing was compared."""
+def best_sentences(target: str, found: Sequence[Extremes]) -> list[str]:
+    """Which storage forms came out best on a target, and in which measures none stands out."""
     on_target = [one for one in found if one.target == target]
-    decided = [one for one in on_target if not one.undecided]
     sentences = [
-        f"{superlative}: {'; '.join(_best(one, by_name=len(of_unit) > 1 or unit != 'bytes') for one in of_unit)}."
+        f"{superlative}: {'; '.join(_best(one) for one in of_unit)}."
         for unit, superlative in SUPERLATIVES.items()
-        if (of_unit := [one for one in decided if one.unit == unit])
+        if (of_unit := [one for one in on_target if one.unit == unit and not one.undecided])
     ]
     undecided = [one.measure for one in on_target if one.undecided]
-    if undecided:
-        sentences.append(f"No cell stands out in {listed(undecided, 6)}.")
-    return f"On {target}: {' '.join(sentences)}" if sentences else None
+    return [*sentences, *([f"No cell stands out in {listed(undecided, 6)}."] if undecided else [])]
 
 
-def _best(one: Extremes, *, by_name: bool) -> str:
+def _best(one: Extremes) -> str:
     winners = " or ".join([one.best, *one.ties]) if len(one.ties) < 2 else f"{one.best} and {len(one.ties)} more like it"
-    spread = f", {digits(one.spread)} times below the worst" if one.spread and one.unit != "per_second" else ""
-    measure = f"{one.measure} with " if by_name else ""
-    return f"{measure}{winners} ({humanise(one.value, one.unit)}{spread})"
+    measure = "" if one.measure == "size" else f"{one.measure} with "
+    return f"{measure}{winners} ({humanise(one.value, one.unit)})"
 
 
 def outcomes_in_words(outcomes: Iterable[str]) -> str:

@@ -20,12 +20,12 @@ def is_append_optimized(levels: Levels) -> bool:
 
 def blocksize_refusal(size: int, legal: Collection[int]) -> str | None:
     """Why a block of ``size`` bytes is refused, in the words of Greenplum 6."""
+    if size in legal:
+        return None
     lowest, highest = min(legal), max(legal)
-    if not lowest <= size <= highest:
-        return out_of_bounds("blocksize", size, lowest, highest)
-    if size not in legal:
+    if lowest < size < highest:
         return f"block size must be between 8KB and 2MB and be a multiple of 8KB: Got block size {size}."
-    return None
+    return out_of_bounds("blocksize", size, lowest, highest)
 
 
 def codec_refusal(

@@ -51,7 +51,7 @@ def option_mismatches(found: Mapping[str, str], asked: Mapping[str, object]) -> 
 
 
 def toast_mismatches(
-    session: Session, table: str, columns: tuple[Column, ...], levels: Levels, *, has_column_compression: bool
+    session: Session, table: str, columns: tuple[Column, ...], levels: Levels, has_column_compression: bool
 ) -> Iterator[str]:
     """Where the TOAST strategy or compression of a column or of its values differs from the levels."""
     names = [column.name for column in toastable(columns)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, ClassVar, Self
 
 from experiments.model import Column, Level, Levels
@@ -225,6 +226,7 @@ def lineage_of(dialect: type[Dialect]) -> tuple[str, ...]:
     )
 
 
+@cache
 def facts_of(dialect: type[Dialect]) -> tuple[Fact, ...]:
     """Its own facts and those of its ancestors that it does not replace."""
     facts: dict[str, Fact] = {}

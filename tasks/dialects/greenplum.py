@@ -16,8 +16,8 @@ from tasks.dialects.catalog import option_mismatches, regclass
 from tasks.dialects.contract import Session, SizeQuery
 from tasks.dialects.dialect import Judged, Refusal, Rule
 from tasks.dialects.facts import Capabilities, Fact
-from tasks.dialects.levels import Codec, codec_of, encodings_of, key_of, size_of, switch_of
-from tasks.dialects.postgresql import PostgreSQL
+from tasks.dialects.levels import Codec, codec_of, encodings_of, key_of, size_of, switch_of, word_of
+from tasks.dialects.postgresql import PostgreSQL, fillfactor_option
 from tasks.dialects.quoting import identifier, literal
 from tasks.errors import StatementFailed
 
@@ -133,8 +133,8 @@ class Greenplum(PostgreSQL):
 
     def storage_options(self, levels: Levels) -> list[str]:
         if not is_append_optimized(levels):
-            return [f"fillfactor={levels['fillfactor']}"] if "fillfactor" in levels else []
-        orientation = str(levels["orientation"]).removeprefix("ao_")
+            return fillfactor_option(levels)
+        orientation = word_of("orientation", levels["orientation"]).removeprefix("ao_")
         options = _assigned(append_optimized.storage_options(levels))
         return ["appendonly=true", f"orientation={orientation}", *([options] if options else [])]
 

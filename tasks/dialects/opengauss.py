@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from experiments.model import Level, Levels
 from tasks.dialects.contract import Session
 from tasks.dialects.dialect import Judged, Refusal, Rule
 from tasks.dialects.facts import Capabilities, Fact
+from tasks.dialects.levels import index_of, word_of
+from tasks.dialects.plans import ReadPlan
 from tasks.dialects.postgresql import PostgreSQL
 
 LIVE = "seen on openGauss 6.0.2"
-ORIENTATIONS = {"heap": "row", "column": "column"}
+ORIENTATIONS = ("heap", "column")
+ROW_INDEXES = ("btree", "hash", "gist", "spgist", "gin")
+COLUMN_INDEXES = ("psort", "cbtree", "cgin")
 
 
 class OpenGauss(PostgreSQL):
@@ -24,7 +28,7 @@ class OpenGauss(PostgreSQL):
     own_facts: ClassVar[tuple[Fact, ...]] = (
         Fact("version_number", 90204, "It says that it is PostgreSQL 9.2.4.", LIVE),
         Fact("access_methods", ("astore", "ustore"), "WITH (storage_type=...), of row tables only.", LIVE),
-        Fact("index_methods", ("btree", "hash", "gist", "spgist", "gin", "psort", "ubtree"), "In pg_am.", LIVE),
+        Fact("index_methods", (*ROW_INDEXES, *COLUMN_INDEXES, "ubtree"), "pg_am, vectors apart.", LIVE),
         Fact("codecs", ("no", "none", "yes", "low", "middle", "high"), "Of column tables; none means no.", LIVE),
         Fact("toast_compression", ("pglz",), "As PostgreSQL 9.2.", LIVE),
         Fact("wal_compression", (), "There is no such setting.", LIVE),
@@ -50,7 +54,8 @@ class OpenGauss(PostgreSQL):
         if not _is_column(levels):
             return None
         if level not in self.capabilities.codecs:
-            return Refusal(f'invalid value for "compression" option: "{level}"')
+            valid = 'Valid string are "no", "yes", "low", "middle", "high" for non-dfs table.'
+            return Refusal(f'Invalid string for  "COMPRESSION" option: {valid}')
         return level
 
     def judge_toast(self, level: Level, levels: Levels) -> Judged:
@@ -60,14 +65,46 @@ class OpenGauss(PostgreSQL):
         """A column table forbids it (ForbidToSetOptionsForColTbl in reloptions.cpp)."""
         return None if _is_column(levels) else super().judge_fillfactor(level, levels)
 
+    def judge_index(self, level: Level, levels: Levels) -> Judged:
+        """Each form of table has its own methods; of a column table btree means cbtree and gin cgin."""
+        judged = super().judge_index(level, levels)
+        if level == self.index_base_level or isinstance(judged, Refusal):
+            return judged
+        refusal = _index_refusal(index_of("index", level).method, levels)
+        return Refusal(refusal) if refusal else level
+
     def storage_options(self, levels: Levels) -> list[str]:
-        if _is_column(levels):
-            level = levels.get("compression")
-            compression = [f"compression={'no' if level == 'none' else level}"] if level else []
-            return ["orientation=column", *compression, "autovacuum_enabled=off"]
-        storage_type = [f"storage_type={levels['access_method']}"] if "access_method" in levels else []
-        return ["orientation=row", *storage_type, *super().storage_options(levels)]
+        if not _is_column(levels):
+            return [
+                "orientation=row",
+                *_option("storage_type", "access_method", levels),
+                *super().storage_options(levels),
+            ]
+        # The compression of a column table is low where nothing is said.
+        compression = [option.replace("none", "no") for option in _option("compression", "compression", levels)]
+        return ["orientation=column", *compression, "autovacuum_enabled=off"]
+
+    def read_plan(self, rows: list[tuple[Any, ...]]) -> ReadPlan:
+        """Scans of column tables bypass the buffers that EXPLAIN counts."""
+        plan = super().read_plan(rows)
+        return replace(plan, pages=None) if any(name.startswith("CStore") for name in plan.node_names) else plan
 
 
 def _is_column(levels: Levels) -> bool:
     return levels.get("orientation") == "column"
+
+
+def _option(name: str, factor: str, levels: Levels) -> list[str]:
+    return [f"{name}={word_of(factor, levels[factor])}"] if factor in levels else []
+
+
+def _index_refusal(method: str, levels: Levels) -> str | None:
+    """Why a method does not fit the form of the table, in the words of the server."""
+    if _is_column(levels):
+        fits = method in ("btree", "gin", *COLUMN_INDEXES)
+        return None if fits else f'access method "{method}" does not support column store'
+    if levels.get("access_method") == "ustore":
+        return None if method == "ubtree" else f"{method} index is not supported for ustore"
+    if method == "ubtree":
+        return "ubtree index is only supported for ustore"
+    return None if method in ROW_INDEXES else f'access method "{method}" does not support row store'

@@ -18,6 +18,8 @@ from tasks.dialects.quoting import identifier
 
 DOCS = "https://www.postgresql.org/docs/18/"
 SCHEMA = "storage_matrix"
+INDEX_METHODS = ("btree", "hash", "gist", "spgist", "gin", "brin")
+STRATEGIES = ("default", "plain", "main", "external", "extended")
 LOCK = 5_748_372
 """Key of the advisory lock that says that a run of ours is at work in the schema."""
 
@@ -35,52 +37,22 @@ class PostgreSQL(Dialect):
     """PostgreSQL, and the ancestor of all that came from it."""
 
     name = "postgresql"
-    version_pattern = r"PostgreSQL \d+"
+    version_pattern: ClassVar[str | None] = r"PostgreSQL \d+"
     own_facts: ClassVar[tuple[Fact, ...]] = (
-        Fact(
-            "version_number",
-            180000,
-            "The facts hold from 10 to 18; 18 is assumed until a server was asked.",
-            "https://www.postgresql.org/support/versioning/",
-        ),
-        Fact(
-            "page_size",
-            8192,
-            "A build has one page size for all tables; 8 kB unless configured otherwise.",
-            f"{DOCS}install-make.html#CONFIGURE-OPTION-WITH-BLOCKSIZE",
-        ),
+        Fact("version_number", 180000, "The facts hold from 10 on; 18 is assumed until a server was asked.", DOCS),
+        Fact("page_size", 8192, "One size for all tables of a build.", f"{DOCS}storage-page-layout.html"),
         Fact("access_methods", ("heap",), "The core has one table access method.", f"{DOCS}tableam.html"),
-        Fact(
-            "index_methods",
-            ("btree", "hash", "gist", "spgist", "gin", "brin"),
-            "Extensions add others, bloom for one.",
-            f"{DOCS}indexes-types.html",
-        ),
+        Fact("index_methods", INDEX_METHODS, "Extensions add others, bloom for one.", f"{DOCS}indexes-types.html"),
         Fact(
             "toast_compression",
             ("pglz", "lz4"),
             "TOAST compresses with pglz, since 14 also with lz4 where it was built in.",
             f"{DOCS}runtime-config-client.html#GUC-DEFAULT-TOAST-COMPRESSION",
         ),
-        Fact(
-            "toast_strategies",
-            ("default", "plain", "main", "external", "extended"),
-            "Storage strategies of a column; external moves long values out of line uncompressed.",
-            f"{DOCS}storage-toast.html#STORAGE-TOAST-ONDISK",
-        ),
-        Fact(
-            "wal_compression",
-            ("pglz", "lz4", "zstd"),
-            "Full-page images can be compressed; lz4 and zstd since 15, where built in.",
-            f"{DOCS}runtime-config-wal.html#GUC-WAL-COMPRESSION",
-        ),
-        Fact(
-            "fillfactor",
-            range(10, 101),
-            "A table is filled to 10 to 100 percent of each page.",
-            f"{DOCS}sql-createtable.html#RELOPTION-FILLFACTOR",
-        ),
-        Fact("wal_level", "replica", "The default.", f"{DOCS}runtime-config-wal.html#GUC-WAL-LEVEL"),
+        Fact("toast_strategies", STRATEGIES, "external never compresses.", f"{DOCS}storage-toast.html"),
+        Fact("wal_compression", ("pglz", "lz4", "zstd"), "lz4, zstd since 15.", f"{DOCS}runtime-config-wal.html"),
+        Fact("fillfactor", range(10, 101), "Percent of each page.", f"{DOCS}sql-createtable.html"),
+        Fact("wal_level", "replica", "The default.", f"{DOCS}runtime-config-wal.html"),
         Fact("has_wal", True, "Positions in the WAL can be asked for.", f"{DOCS}functions-admin.html"),
         Fact("has_checkpoint", True, "CHECKPOINT needs a superuser or pg_checkpoint.", f"{DOCS}sql-checkpoint.html"),
         Fact("has_toast", True, "A row must fit on a page; TOAST sees to that.", f"{DOCS}storage-toast.html"),
@@ -142,8 +114,7 @@ class PostgreSQL(Dialect):
         return level
 
     def judge_logged(self, level: Level, levels: Levels) -> Judged:
-        switch_of("logged", level)
-        if self.capabilities.version_number < 90500:
+        if not switch_of("logged", level) and self.capabilities.version_number < 90500:
             return Refusal("no ALTER TABLE SET UNLOGGED before PostgreSQL 9.5")
         return level
 
@@ -155,16 +126,15 @@ class PostgreSQL(Dialect):
 
     def storage_options(self, levels: Levels) -> list[str]:
         """Autovacuum is off: it would change sizes and times while they are read."""
-        fillfactor = [f"fillfactor={levels['fillfactor']}"] if "fillfactor" in levels else []
-        return [*fillfactor, "autovacuum_enabled=off", "toast.autovacuum_enabled=off"]
+        return [*fillfactor_option(levels), "autovacuum_enabled=off", "toast.autovacuum_enabled=off"]
 
     def after_create(self, table: str, columns: tuple[Column, ...], levels: Levels) -> list[str]:
         """Storage and compression by column; 13 and earlier compress with pglz without being told."""
         changes = []
         if levels.get("toast", "default") != "default":
-            changes.append(f"set storage {levels['toast']}")
+            changes.append(f"set storage {word_of('toast', levels['toast'])}")
         if "compression" in levels and self.capabilities.version_number >= 140000:
-            changes.append(f"set compression {levels['compression']}")
+            changes.append(f"set compression {word_of('compression', levels['compression'])}")
         statements = [
             f"alter table {table} alter column {identifier(column.name)} {change}"
             for column in toastable(columns)
@@ -211,13 +181,7 @@ class PostgreSQL(Dialect):
     def verify(self, session: Session, table: str, columns: tuple[Column, ...], levels: Levels) -> list[str]:
         return [
             *self.table_mismatches(session, table, levels),
-            *catalog.toast_mismatches(
-                session,
-                table,
-                columns,
-                levels,
-                has_column_compression=self.capabilities.version_number >= 140000,
-            ),
+            *catalog.toast_mismatches(session, table, columns, levels, self.capabilities.version_number >= 140000),
         ]
 
     def table_mismatches(self, session: Session, table: str, levels: Levels) -> list[str]:
@@ -271,3 +235,8 @@ class PostgreSQL(Dialect):
 
     def backend_pid_sql(self) -> str | None:
         return "select pg_backend_pid()"
+
+
+def fillfactor_option(levels: Levels) -> list[str]:
+    """The storage parameter, where there is such a level."""
+    return [f"fillfactor={number_of('fillfactor', levels['fillfactor'])}"] if "fillfactor" in levels else []

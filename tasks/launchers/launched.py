@@ -133,9 +133,14 @@ class LaunchedServer(Server):
     def psql_line(self) -> str:
         where = {"-h": self.url.query.get("host") or self.url.host, "-p": self.url.query.get("port") or self.url.port}
         words = [word for pair in {**where, "-U": self.url.username, "-d": self.url.database}.items() for word in pair]
-        known = {**self.program_environment, "PGPASSFILE": self.folder.path / "pgpass"}
+        program, environment = self.client()
+        known = {**environment, "PGPASSFILE": self.folder.path / "pgpass"}
         prefix = [f"{name}={shlex.quote(str(value))}" for name, value in known.items()]
-        return " ".join([*prefix, shlex.join(str(word) for word in [self.nodes[0].programs / "psql", *words])])
+        return " ".join([*prefix, shlex.join(str(word) for word in [program, *words])])
+
+    def client(self) -> tuple[Path, Mapping[str, str]]:
+        """The psql for people, and the environment that it needs."""
+        return self.nodes[0].programs / "psql", self.program_environment
 
     def _gone(self, reason: object) -> UserError:
         return UserError(f'target "{self.target}": the server is not up: {reason}', 4)
@@ -171,9 +176,13 @@ def make_directory(path: Path, account: Account) -> Path:
     return path
 
 
-def make_password(folder: ServerFolder) -> None:
-    """In libpq's own form, so that a person can use it too; for us only."""
-    write_private(folder.path / "pgpass", f"*:*:*:{SUPERUSER}:{secrets.token_hex(16)}\n")
+def make_password(folder: ServerFolder, prefix: str = "") -> None:
+    """In libpq's own form, so that a person can use it too; for us only.
+
+    ``prefix`` is for a server that insists on other characters than hex digits; 32 are the most that openGauss takes.
+    """
+    word = f"{prefix}{secrets.token_hex(16)}"[:32]
+    write_private(folder.path / "pgpass", f"*:*:*:{SUPERUSER}:{word}\n")
 
 
 def password(folder: ServerFolder) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from tasks.launchers.complaint import ignored, reason
 from tasks.launchers.process import Account, family, send, started, wait_until
 from tasks.launchers.record import ServerFolder
+from tasks.launchers.shared_memory import remove_segment
 
 START_SECONDS = 300
 """Long, since a start after a crash replays the WAL since the last checkpoint, and we allow much of that."""
@@ -64,25 +65,18 @@ class Postmaster:
     def start(self) -> None:
         """Return when it accepts connections; StartFailed tells why it does not."""
         self._drop_stale_lock()
-        options = shlex.join(["-c", f"config_file={self.configuration}", *self.options])
-        command: list[str | Path] = [
-            self.programs / "pg_ctl",
-            "start",
-            "-w",
-            "-t",
-            str(START_SECONDS),
-            "-D",
-            self.data,
-            "-o",
-            options,
-        ]
         begin = self.log.stat().st_size if self.log.exists() else 0
         with self.log.open("ab") as log:
-            result = self.account.run(command, self.folder.path, self.environment, output=log)
+            result = self.account.run(self.starter(), self.folder.path, self.environment, output=log)
         lines = self._lines(begin)
         if result.returncode != 0:
             raise StartFailed(reason(lines))
         self.ignored = ignored(lines)
+
+    def starter(self) -> list[str | Path]:
+        """The command that starts it and waits until it accepts connections."""
+        options = shlex.join(["-c", f"config_file={self.configuration}", *self.options])
+        return [self.programs / "pg_ctl", "start", "-w", "-t", str(START_SECONDS), "-D", self.data, "-o", options]
 
     def stop(self) -> None:
         """Fast shutdown, with its checkpoint: the data is used again."""
@@ -120,6 +114,7 @@ class Postmaster:
         if stale is None or self.pid() is not None:
             return
         kill([pid for pid in self.folder.processes() if _works_in(pid, self.data)])
+        remove_segment(self.data / "postmaster.pid", self.account)
         for lock in [self.data / "postmaster.pid", *self.folder.path.glob("socket/.s.PGSQL.*.lock")]:
             if named_pid(lock) == stale:
                 lock.unlink()
@@ -173,7 +168,10 @@ def end(folder: ServerFolder) -> list[int]:
     send([pid for pid in postmasters if pid], signal.SIGQUIT)
     if postmasters:
         wait_until(lambda: not any(started(pid) for pid in processes), KILL_SECONDS)
-    return kill(folder.processes())
+    survivors = kill(folder.processes())
+    for lock in folder.path.glob("*/postmaster.pid"):
+        remove_segment(lock, folder.record.account)
+    return survivors
 
 
 def discard(folder: ServerFolder) -> list[int]:

@@ -16,6 +16,7 @@ LAUNCHERS = {
     "file": "tasks.launchers.file",
     "dsn": "tasks.launchers.dsn",
     "greenplum": "tasks.launchers.greenplum",
+    "opengauss": "tasks.launchers.opengauss",
 }
 NOTHING: Mapping[str, str] = {}
 

@@ -62,6 +62,27 @@ It has no autovacuum on user tables, and lets nobody set checkpoint_timeout (GUC
 checkpoint comes every five minutes.
 """
 
+OPENGAUSS = (
+    *COMMON,
+    Setting("listen_addresses", "127.0.0.1", "it refuses to start without an address; sessions use the private socket"),
+    Setting("password_encryption_type", "1", "keeps an md5 of the password too, the only kind that libpq knows"),
+    Setting("password_effect_time", "0", "the password of a server that stays up does not expire"),
+    Setting("failed_login_attempts", "0", "nobody on this host can lock the role out by guessing"),
+    Setting("session_timeout", "0", "a session that waits for its turn is not ended after ten minutes"),
+    Setting("enable_copy_server_files", "on", "COPY reads files of the server; off refuses even its owner"),
+    Setting("logging_collector", "off", "one log, where the reason of a failed start is looked for"),
+    Setting("log_min_duration_statement", "-1", "slow statements are what we time; the log is for failures"),
+    Setting("max_wal_senders", "0", "nobody streams, and wal_level = minimal refuses to start otherwise"),
+    Setting("checkpoint_timeout", "3600", "no checkpoint by the clock inside a timed step; the most that it takes"),
+    Setting("incremental_checkpoint_timeout", "3600", "as above, for the kind of checkpoint that it makes by default"),
+    Setting("query_dop", "1", "a step's time and CPU belong to one thread"),
+    Setting("job_queue_processes", "0", "no scheduled jobs"),
+    Setting("enable_asp", "off", "no sampling of all sessions every second"),
+    Setting("autoanalyze", "off", "ANALYZE is a step of its own, not part of a query"),
+)
+"""What else the published COPY study tunes (audit_enabled, use_workload_manager, bulk_write_ring_size = 2GB ...) stays
+as gs_initdb leaves it: the study's ladder starts there, and an experiment names what it changes."""
+
 
 def measuring(settings: Collection[Setting], known: Collection[str]) -> dict[str, str]:
     """The settings that a server knows: builds of the family differ, and an unknown name keeps them from starting."""
@@ -74,7 +95,12 @@ def sized(memory: int, free: int) -> Mapping[str, str]:
     A checkpoint that the WAL volume forces inside a load would be paid by whoever crosses the line, so the line is far
     away, yet never so far that WAL alone could fill the disk.
     """
-    return {"shared_buffers": shared_buffers(memory), "max_wal_size": f"{max(1024, min(8192, free // 4 // MIB))}MB"}
+    return {"shared_buffers": shared_buffers(memory), "max_wal_size": f"{wal_megabytes(free)}MB"}
+
+
+def wal_megabytes(free: int) -> int:
+    """The WAL after which a checkpoint is forced."""
+    return max(1024, min(8192, free // 4 // MIB))
 
 
 def shared_buffers(memory: int, most: int = 512) -> str:

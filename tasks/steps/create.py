@@ -8,6 +8,6 @@ from tasks.context import CellContext
 
 def run(step: Step, context: CellContext) -> None:
     """Run sql/<name>.sql and what the dialect must say after it (storage and compression by column)."""
-    context.session.execute(context.sql(step.options.get("sql", step.name)))
+    context.session.execute(context.step_sql(step))
     for statement in context.dialect.after_create(context.table, context.experiment.columns, context.cell.levels):
         context.session.execute(statement)

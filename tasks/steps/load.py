@@ -9,7 +9,7 @@ from tasks.integrity import check_rows, check_storage
 
 def run(step: Step, context: CellContext) -> None:
     """Time sql/<name>.sql to its commit and on through CHECKPOINT; both times are kept."""
-    statement = context.sql(step.options.get("sql", step.name))
+    statement = context.step_sql(step)
     context.checkpoint()
     with context.costs(step.name):
         committed = context.session.timed(statement)[1]

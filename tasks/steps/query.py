@@ -12,7 +12,7 @@ METHOD = "statement and fetch, {} cache"
 
 def run(step: Step, context: CellContext) -> None:
     """Time sql/<name>.sql by the client; then EXPLAIN ANALYZE it once for the server's time and plan."""
-    query = context.sql(step.options.get("sql", step.name))
+    query = context.step_sql(step)
     context.checkpoint()
     _warm_up(step, context, query)
     for repetition in range(1, (context.repeats or step.options["repeats"]) + 1):

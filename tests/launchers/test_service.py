@@ -147,7 +147,7 @@ def test_a_target_without_a_server_to_start_says_so(place: Place) -> None:
 def test_an_unknown_launcher_names_the_known_ones(place: Place) -> None:
     with pytest.raises(UserError) as error:
         launch(Target("x", "docker"), place, Owner.run())
-    assert str(error.value) == 'target "x": no launcher "docker"; there are local, file, dsn, greenplum'
+    assert str(error.value) == 'target "x": no launcher "docker"; there are local, file, dsn, greenplum, opengauss'
 
 
 def test_a_setting_that_a_users_server_refuses_leaves_it_up(place: Place, postmaster: int) -> None:

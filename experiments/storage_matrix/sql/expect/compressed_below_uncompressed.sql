@@ -1,12 +1,12 @@
 -- One row per compressed form that has an uncompressed twin on its target: all levels alike but those of compression.
--- PostgreSQL's heap compresses by TOAST, so there the twin is toast=external.
+-- PostgreSQL's heap compresses by TOAST, so there the twin is toast=external. DuckDB's auto is no codec: it may choose none.
 with form as (
     select
         cell_id, target, storage_form, in_place, position,
         levels_key(json_merge_patch(levels, '{"compression": null, "toast": null}')) as twin,
         case
             when levels->>'toast' = 'external' or levels->>'compression' in ('none', 'no') then false
-            when levels->>'compression' is not null then true
+            when levels->>'compression' <> 'auto' then true
         end as is_compressed
     from planned_cell
     where role = 'result' and status = 'planned' and replicate = 1

@@ -1,0 +1,88 @@
+"""The command line in this process, in an empty home and in one with a finished run."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+from collections.abc import Iterator
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import pytest
+
+from flows.cli import main
+from tests.warehouse.synthetic_run import write_run
+from warehouse.publishing import publish
+
+
+class Ended(NamedTuple):
+    """What a command left: its exit code and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Cli(Protocol):
+    """Runs a command line in the test's home, which it is told apart from where it names one itself."""
+
+    def __call__(self, *words: str) -> Ended: ...
+
+
+@pytest.fixture(scope="session")
+def finished_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a run in ledger and warehouse; tests get a copy."""
+    home = tmp_path_factory.mktemp("finished") / "home"
+    write_run(home)
+    publish(home)
+    return home
+
+
+@pytest.fixture
+def empty_home(tmp_path: Path) -> Path:
+    """A home that is not there yet."""
+    return tmp_path / "höme with spaces"
+
+
+@pytest.fixture
+def populated_home(empty_home: Path, finished_home: Path) -> Path:
+    """A home that has seen a run."""
+    shutil.copytree(finished_home, empty_home)
+    return empty_home
+
+
+@pytest.fixture(params=["empty", "populated"])
+def home(request: pytest.FixtureRequest) -> Path:
+    """Both kinds of home, one after the other."""
+    found: Path = request.getfixturevalue(f"{request.param}_home")
+    return found
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Cli]:
+    """The command line; its home is the one that a test has asked for, without a trace where it has not."""
+    former = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setenv("STORAGE_MATRIX_HOME", str(tmp_path / "höme with spaces"))
+    monkeypatch.setenv("STORAGE_MATRIX_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> Ended:
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        output = capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return Ended(ended.value.code, output.out, output.err)
+
+    yield run
+    signal.signal(signal.SIGTERM, former)
+
+
+@pytest.fixture
+def own_experiment(home: Path) -> Path:
+    """A copy of the shipped experiment in the home, under the name ``mine``."""
+    folder = home / "experiments" / "mine"
+    with as_file(files("experiments") / "storage_matrix") as shipped:
+        shutil.copytree(shipped, folder)
+    return folder

@@ -1,0 +1,294 @@
+"""Bad input, in an empty and in a populated home: one line on standard error, nothing on standard output."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.flows.conftest import Cli, Ended
+
+EXPERIMENTS = "known experiments: storage_matrix"
+FACTORS = "orientation, blocksize, compression, toast, fillfactor, index"
+TARGETS = "duckdb, embedded, greenplum, opengauss, zheap"
+
+UNKNOWN_NAMES = [
+    (("storage_matrx",), f'unknown experiment "storage_matrx"; {EXPERIMENTS} (did you mean "storage_matrix"?)'),
+    (
+        ("storage_matrix", "--only", "orientaton=heap"),
+        f'--only: unknown factor "orientaton"; known factors: {FACTORS} (did you mean "orientation"?)',
+    ),
+    (
+        ("storage_matrix", "--only", "toast=main"),
+        '--only: unknown level "main" of toast; known levels: default, external',
+    ),
+    (
+        ("storage_matrix", "--profile", "quik"),
+        '--profile: unknown profile "quik"; known profiles: quick, correlated, published (did you mean "quick"?)',
+    ),
+    (
+        ("storage_matrix", "--target", "embeded"),
+        f'--target: unknown target "embeded"; known targets: {TARGETS} (did you mean "embedded"?)',
+    ),
+    (
+        ("storage_matrix", "--set", "row=5"),
+        '--set: unknown parameter "row"; known parameters: rows, data_seed, row_order (did you mean "rows"?)',
+    ),
+    (("storage_matrix", "--set", "rows"), '--set: write NAME=VALUE, such as rows=100000, got "rows"'),
+    (("storage_matrix", "--only", "toast"), '--only: write FACTOR=LEVEL[,LEVEL], such as index=none, got "toast"'),
+    (("storage_matrix", "--set", "rows=0"), "--set: rows must be at least 1, got 0"),
+    (("storage_matrix", "--set", "rows=-20000"), "--set: rows must be at least 1, got -20000"),
+    (("storage_matrix", "--set", "rows=many"), "--set: rows must be an integer, got 'many'"),
+    (("storage_matrix", "--repeats", "0"), "--repeats must be at least 1, got 0"),
+    (("storage_matrix", "--timeout", "0"), "--timeout must be a number of seconds above 0, got 0"),
+    (
+        ("storage_matrix", "--only", "compression='; drop table run"),
+        '--only: unknown level "\'; drop table run" of compression; '
+        "known levels: pglz, lz4, none, zlib:5, zlib:9, auto, zstd",
+    ),
+    (
+        ("storage_matrix", "--target", "duckdb", "--only", "toast=external"),
+        "--only toast=external leaves no cell on duckdb: no cell there has these levels together",
+    ),
+    (
+        ("storage_matrix", "--target", "postgresql://me:geheim@localhost/db"),
+        "--target: a URL needs a name: write NAME=URL",
+    ),
+    (
+        ("storage_matrix", "--target", "mine=mysql://me:geheim@localhost/db"),
+        '--target mine: unknown URL scheme "mysql"; known schemes: postgresql, postgres, duckdb',
+    ),
+]
+
+
+def refused(ended: Ended, message: str) -> None:
+    assert ended == (2, "", f"storage-matrix: {message}\n")
+
+
+@pytest.mark.parametrize("command", ["plan", "run"])
+@pytest.mark.parametrize(("words", "message"), UNKNOWN_NAMES)
+def test_a_name_or_value_that_is_not_known(
+    cli: Cli, home: Path, command: str, words: tuple[str, ...], message: str
+) -> None:
+    was_there = home.exists()
+    refused(cli(command, *words), message)
+    assert home.exists() == was_there
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ("pln", "storage_matrix"),
+            'unknown command "pln"; known commands: list, plan, run, check, report, query, export, rebuild, target '
+            '(did you mean "plan"?); see storage-matrix --help',
+        ),
+        (
+            ("target", "stop", "embedded"),
+            'unknown command "stop"; known commands: check, up, down; see storage-matrix target --help',
+        ),
+        (
+            ("query", "select 1", "--formt", "csv"),
+            'unknown option "--formt"; known options: --home, --format (did you mean "--format"?); '
+            "see storage-matrix query --help",
+        ),
+        (("plan", "storage_matrix", "again"), "unexpected argument: again; see storage-matrix plan --help"),
+        (
+            ("plan",),
+            'Command "plan" parameter EXPERIMENT requires an argument; see storage-matrix plan --help',
+        ),
+        (
+            ("plan", "storage_matrix", "--seed", "x"),
+            'Invalid value for --seed: unable to convert "x" into int; see storage-matrix plan --help',
+        ),
+        (
+            ("query", "select 1", "--format", "xml"),
+            'Invalid value "xml" for --format. Choose from: "table", "csv", "json", "parquet"; '
+            "see storage-matrix query --help",
+        ),
+    ],
+)
+def test_wrong_usage(cli: Cli, home: Path, words: tuple[str, ...], message: str) -> None:
+    refused(cli(*words), message)
+
+
+@pytest.mark.parametrize("command", ["plan", "run"])
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        (
+            "experiment.toml",
+            "question =",
+            "questoin =",
+            "{folder}/experiment.toml: questoin: unknown key; known keys: baseline, expect, factors, in_place, "
+            'parameters, profiles, question, source, steps, table, values (did you mean "question"?)',
+        ),
+        (
+            "experiment.toml",
+            'query = "group_by"',
+            'query = "grup_by"',
+            "{folder}/experiment.toml: steps[4].query: no file sql/grup_by.sql; known files: {files} "
+            '(did you mean "group_by"?)',
+        ),
+        (
+            "experiment.toml",
+            'query = "lookup"',
+            'query = "group_by"',
+            '{folder}/experiment.toml: steps[6].query: a second step named "group_by"; step names are unique',
+        ),
+        (
+            "experiment.toml",
+            "index = {",
+            "fill = []\nindex = {",
+            "{folder}/experiment.toml: in_place.fill: has no levels",
+        ),
+        (
+            "experiment.toml",
+            '["pglz", "lz4"]',
+            '["pglz", "\'; drop table run"]',
+            '{folder}/experiment.toml: factors.compression.postgresql[1]: "\'; drop table run" is not a level: '
+            "a level has letters, digits, spaces and _ . : , ( ) % + - (no --), starts with a letter or digit, "
+            "and has at most 64 characters",
+        ),
+        (
+            "sql/lookup.sql",
+            "{{lookup_value}}",
+            "{{looked_up}}",
+            "{folder}/sql/lookup.sql: unknown placeholder {{{{looked_up}}}}; known placeholders: {placeholders}"
+            ' (did you mean "lookup_value"?)',
+        ),
+    ],
+)
+def test_a_mistake_in_a_spec(
+    cli: Cli, own_experiment: Path, command: str, file: str, old: str, new: str, message: str
+) -> None:
+    path = own_experiment / file
+    text = path.read_text()
+    assert text.count(old) >= 1
+    path.write_text(text.replace(old, new, 1))
+    sql = own_experiment / "sql"
+    known = {
+        "folder": own_experiment,
+        "files": ", ".join(sorted(file.name for file in sql.glob("*.sql"))),
+        "placeholders": "blocksize, cache, columns, compression, data_seed, digest, fillfactor, index, lookup_value, "
+        "orientation, repeats, row_order, rows, source, storage, table, toast, warmups",
+    }
+    refused(cli(command, "mine"), message.format(**known))
+
+
+@pytest.mark.parametrize("command", ["plan", "run"])
+@pytest.mark.parametrize("target", ["embedded", "duckdb"])
+def test_more_rows_than_the_disk_holds_are_refused_before_anything_starts(
+    cli: Cli, home: Path, tmp_path: Path, command: str, target: str
+) -> None:
+    was_there = home.exists()
+    ended = cli(command, "storage_matrix", "--set", "rows=1e12", "--target", target)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith(
+        f"storage-matrix: target {target}: 1,000,000,000,000 rows need about 7,640 TB of disk "
+        "(the source and one block at a time), "
+    )
+    assert ended.err.endswith(" are free; set fewer rows with --set rows=N, or make room\n")
+    assert ended.err.count("\n") == 1
+    assert home.exists() == was_there
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("command", [("run", "storage_matrix"), ("rebuild",), ("target", "up", "embedded")])
+def test_a_home_that_cannot_be_written(cli: Cli, tmp_path: Path, command: tuple[str, ...]) -> None:
+    (tmp_path / "file").touch()
+    message = (
+        f"home {tmp_path}/file/home: cannot be made (Not a directory); "
+        "choose another with --home DIR or $STORAGE_MATRIX_HOME"
+    )
+    refused(cli(*command, "--home", str(tmp_path / "file" / "home")), message)
+
+
+@pytest.mark.parametrize("command", [("run", "storage_matrix", "--target"), ("target", "check")])
+def test_a_server_that_does_not_answer(cli: Cli, home: Path, command: tuple[str, ...]) -> None:
+    ended = cli(*command, "mine=postgresql://me:geheim@127.0.0.1:1/db")
+    assert (ended.code, ended.out) == (4, "")
+    assert ended.err.splitlines()[-1].startswith(
+        'storage-matrix: target "mine": cannot reach host 127.0.0.1, port 1, database db: '
+    )
+    assert "geheim" not in ended.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("query", "select 1"), ("export", "numbers")],
+)
+def test_a_warehouse_that_is_not_there(cli: Cli, empty_home: Path, words: tuple[str, ...]) -> None:
+    refused(cli(*words), f'no warehouse in {empty_home} yet: "storage-matrix run storage_matrix" makes one')
+
+
+@pytest.mark.parametrize("command", ["check", "report"])
+def test_a_run_that_is_not_there(cli: Cli, empty_home: Path, command: str) -> None:
+    refused(cli(command), f'no run in {empty_home}/ledger yet: "storage-matrix run storage_matrix" makes one')
+
+
+@pytest.mark.parametrize("command", ["check", "report"])
+def test_a_run_that_is_not_known(cli: Cli, populated_home: Path, command: str) -> None:
+    run = next((populated_home / "ledger").iterdir()).name
+    refused(cli(command, "yesterday"), f'unknown run "yesterday"; the newest runs: {run}')
+
+
+def test_a_query_that_writes(cli: Cli, populated_home: Path) -> None:
+    refused(
+        cli("query", "delete from measurement"),
+        "DELETE is not a query: the warehouse is only read; runs write it",
+    )
+    assert cli("query", "select count(*) > 0 as kept from measurement", "--format", "csv").out == "kept\ntrue\n"
+
+
+def test_a_query_that_the_warehouse_does_not_understand(cli: Cli, populated_home: Path) -> None:
+    ended = cli("query", "select nothing from nowhere")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == (
+        "storage-matrix: the warehouse refuses the query: Catalog Error: Table with name nowhere does not exist!\n"
+    )
+
+
+@pytest.mark.parametrize("words", [("query", "select 1"), ("export", "numbers"), ("rebuild",)])
+def test_a_warehouse_file_of_another_program(cli: Cli, home: Path, words: tuple[str, ...]) -> None:
+    home.mkdir(exist_ok=True)
+    file = home / "warehouse.duckdb"
+    file.write_text("SQLite format 3\0 and so on")
+    refused(cli(*words), f'{file} is not a storage-matrix warehouse: move it away, then run "storage-matrix rebuild"')
+    assert file.read_text() == "SQLite format 3\0 and so on"
+
+
+@pytest.mark.parametrize("words", [("check",), ("report",), ("rebuild",)])
+def test_a_ledger_file_cut_in_half(cli: Cli, populated_home: Path, words: tuple[str, ...]) -> None:
+    file = next(iter(sorted((populated_home / "ledger").glob("*/cell-*.json"))))
+    whole = file.read_text()
+    file.write_text(whole[: len(whole) // 2])
+    refused(
+        cli(*words),
+        f"ledger file {file} is damaged (not valid JSON at byte {len(whole[: len(whole) // 2].encode())}): "
+        'restore it from a backup or delete the file and run "storage-matrix rebuild"',
+    )
+
+
+def test_two_experiments_of_one_name(cli: Cli, home: Path, own_experiment: Path) -> None:
+    own_experiment.rename(home / "experiments" / "storage_matrix")
+    refused(
+        cli("plan", "storage_matrix"),
+        f'experiment "storage_matrix" is both {home}/experiments/storage_matrix and the shipped '
+        "experiments/storage_matrix; rename your folder",
+    )
+
+
+def test_a_cell_that_is_not_in_the_plan(cli: Cli, home: Path) -> None:
+    message = "--script: no cell 'zz' in this plan; storage-matrix plan shows the ids"
+    refused(cli("plan", "storage_matrix", "--script", "zz"), message)
+
+
+def test_a_server_setting_without_a_value(cli: Cli, home: Path) -> None:
+    message = '--set: write NAME=VALUE, such as work_mem=64MB, got "work_mem"'
+    refused(cli("target", "up", "embedded", "--set", "work_mem"), message)
+
+
+def test_a_target_that_is_not_up(cli: Cli, home: Path) -> None:
+    message = 'target "embedded": not up; storage-matrix target up embedded starts it'
+    refused(cli("target", "down", "embedded"), message)
