@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
+from experiments.factors import all_levels
 from experiments.language import COLUMN_TYPES
-from experiments.model import Column
-from experiments.naming import unknown
-from experiments.reading import Section
+from experiments.model import Column, Factor
+from experiments.naming import quoted, unknown
+from experiments.reading import Section, is_a
 
-KEYS = ("key", "row_bytes", "columns")
+KEYS = ("key", "row_bytes", "times", "columns")
 TYPE = re.compile(r"(?P<name>[^()\[\]]+)(?:\((?P<numbers>\d+(?:, ?\d+)*)\))?(?:\[\])?")
 
 
@@ -24,6 +26,20 @@ def read_table(section: Section) -> tuple[tuple[Column, ...], str, int]:
     if row_bytes < 1:
         raise section.error("row_bytes", f"must be at least 1, got {row_bytes}")
     return columns, key, row_bytes
+
+
+def read_times(section: Section, factors: Iterable[Factor]) -> str | None:
+    """The factor whose level multiplies the parameter ``rows``, if the table has one."""
+    if "times" not in section.data:
+        return None
+    known = {factor.name: factor for factor in factors if not factor.in_place}
+    name = section.one_of("reload factor", "times", section.need("times", str), known)
+    for level in all_levels(known[name]):
+        if not is_a(level, int) or not isinstance(level, int) or level < 1:
+            raise section.error(
+                "times", f"factor {quoted(name)} has level {quoted(level)}; each must be an integer from 1"
+            )
+    return name
 
 
 def read_columns(section: Section) -> tuple[Column, ...]:

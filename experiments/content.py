@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from experiments.datafiles import MAKER
 from experiments.identity import digest
 from experiments.language import COMMON, STEP_KINDS
 from experiments.model import Request, Step
@@ -19,7 +20,7 @@ def content_hash(request: Request, lineage: tuple[str, ...], facts_hash: str, st
     experiment = request.experiment
     sql = experiment.sql
 
-    def text(name: str) -> str | None:
+    def text(name: str, lineage: tuple[str, ...] = lineage) -> str | None:
         file = sql_file(sql, name, lineage)
         return None if file is None else sql[file]
 
@@ -34,13 +35,14 @@ def content_hash(request: Request, lineage: tuple[str, ...], facts_hash: str, st
             (step.kind, step.name, _options(step), text(step.options["sql"]) if "sql" in step.options else None)
             for step in steps
         ],
+        {name: (text(file.sql, MAKER), file.format) for name, file in experiment.files.items()},
     )
 
 
+# Where a step runs is told by its being here, and its SQL by the text.
+ELSEWHERE = ("at", "dialects", "sql")
+
+
 def _options(step: Step) -> dict[str, Any]:
-    options = STEP_KINDS[step.kind].options
-    return {
-        key: value
-        for key, value in step.options.items()
-        if key not in COMMON and key != "sql" and options[key].changes_content
-    }
+    options = {**COMMON, **STEP_KINDS[step.kind].options}
+    return {key: value for key, value in step.options.items() if key not in ELSEWHERE and options[key].changes_content}

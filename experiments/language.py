@@ -16,8 +16,9 @@ SCOPES: tuple[str, ...] = get_args(Scope)
 class Option:
     """A key that may stand beside another: the type of its value, what it is when absent, and what it is for.
 
-    ``many`` takes a list of such values too. ``changes_content`` is false where more of it only means more samples
-    of the same thing, so that cells stay comparable.
+    ``many`` takes a list of such values too. ``by_name`` takes the name of a factor or parameter instead, whose value
+    in the cell it then is. ``changes_content`` is false where more of it only means more samples of the same thing, so
+    that cells stay comparable.
     """
 
     type: OptionType
@@ -26,8 +27,13 @@ class Option:
     choices: tuple[str, ...] = ()
     minimum: int | None = None
     many: bool = False
+    by_name: bool = False
     required: bool = False
     changes_content: bool = True
+
+    def names_value(self, value: object) -> bool:
+        """Whether ``value`` is the name of a factor or parameter."""
+        return self.by_name and isinstance(value, str) and value not in self.choices
 
 
 @dataclass(frozen=True)
@@ -44,12 +50,48 @@ SQL = Option(str, None, "the file below sql/, without .sql; the step's name when
 COMMON: Mapping[str, Option] = {
     "at": Option(str, None, "which cells of a block run the step", choices=SCOPES),
     "dialects": Option(list, (), "run the step only on these dialects and their descendants"),
+    "when": Option(dict, {}, "run the step only in cells with these levels, by factor: a level or a list of them"),
 }
 
 STEP_KINDS: Mapping[str, StepKind] = {
     "create": StepKind("load", "create the table in the storage form that the levels ask for", {"sql": SQL}),
     "load": StepKind("load", "load the table; timed to commit and to durable", {"sql": SQL}),
-    "vacuum": StepKind("load", "set hint bits and visibility, so that no timed query pays for them"),
+    "copy": StepKind(
+        "load",
+        "COPY a file of [files] into the table, emptied before; timed to commit and to durable",
+        {
+            "file": Option(str, None, "which of [files]; the only one when absent"),
+            "via": Option(
+                str,
+                "server",
+                "the server reads the file itself, or the client sends it (COPY FROM STDIN)",
+                choices=("server", "client"),
+            ),
+            "truncate": Option(
+                str,
+                "before",
+                "empty the table before the clock starts, or inside the loading transaction, whose WAL wal_level ="
+                " minimal can then do without",
+                choices=("before", "inside"),
+            ),
+            "repeats": Option(
+                int, 1, "timed repetitions, each into the emptied table", minimum=1, changes_content=False
+            ),
+        },
+    ),
+    "vacuum": StepKind(
+        "load",
+        "set hint bits and visibility, so that no timed query pays for them; or, in a series, what is measured",
+        {
+            "mode": Option(
+                str,
+                "VACUUM",
+                "which kind; autovacuum is let loose on the table until it has been there",
+                choices=("none", "VACUUM", "VACUUM FULL", "autovacuum"),
+                by_name=True,
+            )
+        },
+    ),
     "analyze": StepKind("load", "gather the optimizer's statistics"),
     "query": StepKind(
         "every",
@@ -60,6 +102,14 @@ STEP_KINDS: Mapping[str, StepKind] = {
             "warmups": Option(int, 1, "repetitions before them, marked as warm-ups", minimum=0),
             "digest": Option(bool, True, "all cells must give the same result"),
             "cache": Option(str, "hot", "the state of the cache before it", choices=("hot", "restarted", "cold")),
+            "stable_within": Option(
+                int,
+                0,
+                "percent: instead of warm-ups, keep the first run apart (it sets hint bits after a change) and"
+                " go on until the last `repeats` times lie that close together; 0 is not to",
+                minimum=0,
+            ),
+            "explain": Option(bool, True, "take its plan in a pass of its own"),
         },
     ),
     "index": StepKind(
@@ -68,6 +118,79 @@ STEP_KINDS: Mapping[str, StepKind] = {
         {"factor": Option(str, "index", "the in-place factor whose level is the index")},
     ),
     "size": StepKind("every", "read the table's size, split by part"),
+    "statement": StepKind("load", "time any SQL, with its WAL, CPU and bytes", {"sql": SQL}),
+    "update": StepKind(
+        "every",
+        "time SQL that changes the table and leaves the same rows in it; in a series they are checked once its rounds"
+        " of that kind are over, since the check reads the whole table",
+        {"sql": SQL},
+    ),
+    "measure": StepKind(
+        "every",
+        "ask the engine for values of its own: the SQL gives rows of metric and value",
+        {
+            "sql": SQL,
+            "metrics": Option(list, (), "the metrics that the SQL gives", required=True),
+            "extensions": Option(
+                list, (), "created where the server has them; without one the metrics are missing, with the reason"
+            ),
+        },
+    ),
+    "series": StepKind(
+        "every",
+        "rounds of other steps on the same table: what each does, then what is looked at; the rounds of a cell are"
+        " counted from 0 through all its series",
+        {
+            "rounds": Option(
+                list,
+                (),
+                "tables of `do` (a step or a list of them; none is to look only), `times`"
+                " (a number, factor or parameter) and `watch`",
+                required=True,
+            ),
+            "watch": Option(list, (), "the steps that look at the table after each round"),
+        },
+    ),
+    "children": StepKind(
+        "load",
+        "make a family of tables below the cell's table, like it and with its indexes, and drop it again in batches;"
+        " its n-th member from 0 is the table's name, _ and n",
+        {
+            "count": Option(int, 1, "how many", minimum=1, by_name=True),
+            "per_batch": Option(
+                int, 64, "how many in one transaction: each takes several locks until it ends", minimum=1
+            ),
+            "readers": Option(
+                int,
+                1,
+                "how many sessions read all of them at once; the server must have locks for that",
+                minimum=1,
+                by_name=True,
+            ),
+        },
+    ),
+    "pgbench": StepKind(
+        "every",
+        "run the target's own pgbench with sql/<name>.sql as its script, which may have meta-commands",
+        {
+            "sql": SQL,
+            "clients": Option(int, 1, "concurrent sessions", minimum=1, by_name=True),
+            "threads": Option(
+                int, 0, "threads of pgbench; 0 is one for each client, up to one for each core", minimum=0, by_name=True
+            ),
+            "seconds": Option(int, 10, "how long", minimum=1, by_name=True),
+            "progress": Option(
+                int, 1, "seconds between the values that are kept as rounds; 0 is to keep none", minimum=0, by_name=True
+            ),
+            "protocol": Option(str, "prepared", "of its queries", choices=("simple", "extended", "prepared")),
+            "max_failed_percent": Option(int, 0, "a larger share of failed transactions fails the cell", minimum=0),
+        },
+    ),
+    "cleanup": StepKind(
+        "every",
+        "time the work that a pgbench step has put off, and count it in that step's tps_including_cleanup",
+        {"sql": SQL, "after": Option(str, None, "the pgbench step", required=True)},
+    ),
 }
 
 # What SQL of an experiment may name beside its parameters, values, factors and the options of the step.
@@ -76,6 +199,14 @@ PLACEHOLDERS: Mapping[str, str] = {
     "columns": "its column definitions, as the dialect spells them",
     "storage": "the storage clause of the cell's levels",
     "source": "the table with the rows, made once per target",
+    "schema": "the schema of the cell's table, where everything of ours lies",
+    "table_name": "the cell's table as a text, for functions such as to_regclass",
+    "schema_name": "that schema as a text",
+}
+# What SQL of a step that a series runs may name too.
+SERIES_PLACEHOLDERS: Mapping[str, str] = {
+    "round": "the number of the round in the cell, from 0",
+    "turn": "how often the series has done this, this time included, from 1",
 }
 
 # Portable types and how many numbers may stand in parentheses. No floats: their digests differ between engines.

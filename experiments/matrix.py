@@ -7,9 +7,11 @@ from itertools import product
 from typing import Literal, NamedTuple, Protocol
 
 from experiments.content import content_hash
-from experiments.factors import levels_for, text
+from experiments.exclusions import is_excluded
+from experiments.factors import PROBED, levels_for, text
 from experiments.identity import digest
-from experiments.model import Block, Cell, Experiment, Levels, Matrix, Request, Step, Target, UserError
+from experiments.model import Block, Cell, Experiment, Factor, Level, Levels, Matrix, Request, Step, Target, UserError
+from experiments.settings import settings_of
 from experiments.sqlfiles import sql_file
 
 CellStatus = Literal["planned", "unsupported"]
@@ -32,6 +34,9 @@ class Judge(Protocol):
 
     def effective(self, levels: Levels) -> tuple[Levels, str | None]:
         """The levels that really apply, and why the target refuses them, if it does."""
+
+    def found(self, factor: str) -> tuple[Level, ...]:
+        """The levels of a factor that the target has, whether declared or not, as far as it was probed."""
 
     def residue(self, levels: Levels) -> bool:
         """Whether the in-place levels leave something on the table that taking them back does not remove."""
@@ -64,10 +69,12 @@ def at_base(experiment: Experiment, levels: Levels, lineage: tuple[str, ...]) ->
     )
 
 
-def step_is_for(step: Step, lineage: tuple[str, ...]) -> bool:
-    """Whether a step runs on a dialect with these ancestors."""
+def step_is_for(step: Step, lineage: tuple[str, ...], levels: Levels | None = None) -> bool:
+    """Whether a step runs on a dialect with these ancestors, and in a cell with these levels where they are given."""
     dialects = step.options.get("dialects", ())
-    return not dialects or any(dialect in lineage for dialect in dialects)
+    if dialects and not any(dialect in lineage for dialect in dialects):
+        return False
+    return levels is None or all(levels.get(name) in chosen for name, chosen in step.options.get("when", {}).items())
 
 
 class _Draft(NamedTuple):
@@ -84,6 +91,7 @@ class _TargetPlan:
     def __init__(self, request: Request, target: Target, judge: Judge) -> None:
         self.experiment = request.experiment
         self.only = request.only
+        self.narrowed = request.experiment.only.get(request.profile, {})
         self.target = target
         self.judge = judge
         self.steps = [step for step in self.experiment.steps if step_is_for(step, judge.lineage)]
@@ -106,16 +114,29 @@ class _TargetPlan:
     def _drafts(self) -> Iterator[_Draft]:
         """The product of the factors that apply here, as far as ``only`` asks for it; reload factors vary slowest."""
         factors = sorted(self.experiment.factors, key=lambda factor: factor.in_place)
-        declared_levels = {factor.name: levels_for(factor, self.judge.lineage) for factor in factors}
-        axes = {name: levels for name, levels in declared_levels.items() if levels}
-        missing = self._missing_sql()
+        declared_levels = {factor.name: self._levels(factor) for factor in factors}
+        axes = {name: self._narrow(name, levels) for name, levels in declared_levels.items() if levels}
+        missing = self._refused() or self._missing_sql()
         for combination in product(*axes.values()):
             declared = dict(zip(axes, combination, strict=True))
+            if is_excluded(declared, self.experiment.excluded):
+                continue
             if all(declared.get(name) in asked for name, asked in self.only.items()):
                 levels, reason = self.judge.effective(declared)
                 if levels.keys() >= self.only.keys():
                     cell_id = digest(self.experiment.name, self.target.name, levels)
                     yield _Draft(cell_id, levels, missing or reason)
+
+    def _levels(self, factor: Factor) -> tuple[Level, ...]:
+        levels = levels_for(factor, self.judge.lineage)
+        if PROBED not in levels:
+            return levels
+        return tuple(dict.fromkeys((*(level for level in levels if level != PROBED), *self.judge.found(factor.name))))
+
+    def _narrow(self, factor: str, levels: tuple[Level, ...]) -> tuple[Level, ...]:
+        """The levels that the profile wants; whoever asks for levels of the factor by name gets them."""
+        wanted = () if factor in self.only else self.narrowed.get(factor, ())
+        return tuple(level for level in levels if level in wanted) or levels
 
     def _blocks(self, drafts: list[_Draft]) -> Iterator[Block]:
         """One block, and after a level that leaves a residue a block of its own for each further cell."""
@@ -131,6 +152,8 @@ class _TargetPlan:
 
     def _cell(self, draft: _Draft, block_id: str) -> Cell:
         content = self.contents[at_base(self.experiment, draft.levels, self.judge.lineage)]
+        if settings := settings_of(self.experiment, draft.levels, self.judge.lineage):
+            content = digest(content, settings)
         status: CellStatus = "planned" if draft.reason is None else "unsupported"
         return Cell(
             draft.cell_id, content, self.target.name, self.judge.name, draft.levels, block_id,
@@ -149,9 +172,14 @@ class _TargetPlan:
 
     def _content(self, request: Request, is_base: bool) -> str:
         """The content of the cells at the base level, or of those beyond it: whatever shapes what they measure."""
-        scopes = ("load", "every", "base" if is_base else "change")
+        scopes = ("load", "every", "series", "base" if is_base else "change")
         steps = [step for step in self.steps if step.at in scopes]
         return content_hash(request, self.judge.lineage, self.judge.facts_hash, steps)
+
+    def _refused(self) -> str | None:
+        """Why the experiment says that it cannot run here."""
+        refused = self.experiment.unsupported
+        return next((refused[dialect] for dialect in self.judge.lineage if dialect in refused), None)
 
     def _missing_sql(self) -> str | None:
         experiment = self.experiment

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Unit = Literal["seconds", "bytes", "rows", "per_second", "ratio", "pages", "text"]
+Unit = Literal["seconds", "bytes", "rows", "per_second", "ratio", "pages", "count", "text"]
 Direction = Literal["lower", "higher", "none"]
 
 
@@ -28,10 +28,14 @@ _DECLARED = (
     Metric("load_time", "seconds", "lower", _TIMER, "Load until durable: through COMMIT and CHECKPOINT"),
     Metric("commit_time", "seconds", "lower", _TIMER, "Load through COMMIT; what is left to a checkpoint is not in it"),
     Metric("query_time", "seconds", "lower", _TIMER, "One query, from sending it to its last row, by the client"),
+    Metric("first_query_time", "seconds", "lower", _TIMER, "The first run of a query after a change: it sets hint bits"),
     Metric("execution_time", "seconds", "lower", _TIMER, "One query by the server's clock: EXPLAIN ANALYZE, apart"),
     Metric("index_build_time", "seconds", "lower", _TIMER, "CREATE INDEX through COMMIT"),
     Metric("index_durable_time", "seconds", "lower", _TIMER, "CREATE INDEX until durable: through CHECKPOINT"),
-    Metric("vacuum_time", "seconds", "lower", _TIMER, "VACUUM"),
+    Metric("vacuum_time", "seconds", "lower", _TIMER, "VACUUM, or the wait for autovacuum to have been there"),
+    Metric("statement_time", "seconds", "lower", _TIMER, "A statement through COMMIT"),
+    Metric("update_time", "seconds", "lower", _TIMER, "A statement that changes rows, through COMMIT"),
+    Metric("create_time", "seconds", "lower", _TIMER, "Making a family of tables, in batches"),
     Metric("analyze_time", "seconds", "lower", _TIMER, "Gathering statistics"),
     Metric("cleanup_time", "seconds", "lower", _TIMER, "Flushing the pending lists of GIN indexes"),
     Metric("total_bytes", "bytes", "lower", _PAGE, "Table, TOAST, indexes, maps and auxiliary relations together"),
@@ -42,6 +46,8 @@ _DECLARED = (
     Metric("auxiliary_bytes", "bytes", "lower", _PAGE, "Segment tables, block directory and the like of AO tables"),
     Metric("undo_bytes", "bytes", "lower", _PAGE, "Undo log, on engines that keep one"),
     Metric("free_bytes", "bytes", "none", _PAGE, "Free space inside the table's pages"),
+    Metric("reusable_bytes", "bytes", "none", _PAGE, "Free space that the free-space map offers to new rows"),
+    Metric("dead_bytes", "bytes", "lower", _PAGE, "Space of dead tuples that nothing has pruned yet"),
     Metric("column_bytes", "bytes", "lower", 1.0, "Mean stored size of one value of a column (pg_column_size)"),
     Metric("wal_bytes", "bytes", "lower", _PAGE, "WAL written, by insert position, summed over all nodes"),
     Metric("wal_full_page_images", "pages", "lower", 1.0, "Full-page images in that WAL"),
@@ -49,6 +55,8 @@ _DECLARED = (
     Metric("read_bytes", "bytes", "lower", _PAGE, "Bytes that the server's processes read from storage"),
     Metric("write_bytes", "bytes", "lower", _PAGE, "Bytes that the server's processes wrote to storage"),
     Metric("cpu_time", "seconds", "lower", 0.01, "CPU seconds of the server's processes, user and system"),
+    Metric("file_bytes", "bytes", "none", 1.0, "Size of the file that a COPY reads"),
+    Metric("file_digest", "text", "none", 0.0, "Order-independent digest of the rows in that file"),
     Metric("rows", "rows", "none", 0.0, "Rows of the table"),
     Metric("row_digest", "text", "none", 0.0, "Order-independent digest of the table's rows"),
     Metric("result_rows", "rows", "none", 0.0, "Rows of a query's result"),
@@ -63,13 +71,22 @@ _DECLARED = (
     Metric("tps_including_cleanup", "per_second", "higher", 1.0, "Transactions per second, cleanup_time counted too"),
     Metric("latency_mean", "seconds", "lower", 0.0001, "Mean latency of a transaction"),
     Metric("latency_stddev", "seconds", "lower", 0.0001, "Standard deviation of the latency of a transaction"),
-    Metric("dead_tuples", "rows", "lower", 1.0, "Dead tuples in the table"),
+    Metric("command_latency", "seconds", "lower", 0.0001, "Mean latency of one command of a pgbench script"),
+    Metric("connection_time", "seconds", "lower", _TIMER, "Connecting the clients of pgbench"),
+    Metric("tps_including_connections", "per_second", "higher", 1.0, "Transactions per second, connecting counted too"),
+    Metric("transactions", "count", "higher", 0.0, "Transactions that pgbench counts as processed"),
+    Metric("failed_transactions", "count", "lower", 0.0, "Transactions that ended in an error, retries included"),
+    Metric("retried_transactions", "count", "lower", 0.0, "Transactions that pgbench had to try again"),
+    Metric("skipped_transactions", "count", "lower", 0.0, "Transactions that pgbench did not begin, being late"),
+    Metric("failed_share", "ratio", "lower", 0.0, "Failed transactions among all"),
+    Metric("dead_tuples", "rows", "lower", 1.0, "Dead tuples that VACUUM has still to remove, pruned ones included"),
     Metric("all_visible_pages", "pages", "none", 1.0, "Pages marked all-visible"),
     Metric("pending_pages", "pages", "lower", 1.0, "Pages in the pending lists of GIN indexes"),
+    Metric("pending_tuples", "rows", "lower", 1.0, "Rows whose entries are in the pending lists of GIN indexes"),
+    Metric("action", "text", "none", 0.0, "What a round of a series did to the table"),
     Metric("canary_cpu_time", "seconds", "none", 0.01, "Fixed CPU work beside the block; drift is a noisy host"),
     Metric("canary_disk_time", "seconds", "none", 0.01, "Fixed synced writing beside the block; drift is a noisy disk"),
     Metric("overhead_time", "seconds", "lower", _TIMER, "What a cell costs besides its statements"),
 )
 
 METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _DECLARED}
-

@@ -12,7 +12,7 @@ Status = Literal["ok", "unsupported", "failed", "timeout", "cancelled"]
 Outcome = Literal["pass", "fail", "inconclusive", "not_applicable", "error"]
 Severity = Literal["critical", "warning", "info"]
 Role = Literal["result", "noop"]
-Scope = Literal["load", "base", "change", "every"]
+Scope = Literal["load", "base", "change", "every", "series"]
 
 
 class UserError(Exception):
@@ -60,13 +60,33 @@ class Step:
 
     ``at`` says which cells of a block run it: ``load`` the first one that runs (it owns create and load),
     ``base`` the cell at the base level of every in-place factor, ``change`` every cell beyond the base,
-    ``every`` all of them.
+    ``every`` all of them, ``series`` none by itself: a series step runs it where it names it.
     """
 
     kind: str
     name: str
     at: Scope
     options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file of rows for COPY: the DuckDB query below ``sql/`` that makes it, and the form in which it is written."""
+
+    sql: str
+    format: Literal["csv", "text"]
+
+
+@dataclass(frozen=True)
+class Round:
+    """Rounds of a series that do the same: the steps ``do``, then the steps ``watch``, ``times`` over.
+
+    ``times`` is a number, or the factor or parameter whose value it is.
+    """
+
+    do: tuple[str, ...]
+    times: int | str
+    watch: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -88,7 +108,7 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Published:
-    """A figure of a published study, in base units (bytes, seconds, rows, per_second, ratio)."""
+    """A figure of a published study, in base units (bytes, seconds, rows, per_second, ratio); ``round`` of a series."""
 
     source: str
     engine: str
@@ -100,11 +120,18 @@ class Published:
     value: float
     method: str
     precision: float | None
+    round: int | None = None
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One folder, read and checked. ``sql`` maps a file name below ``sql/`` to its text."""
+    """One folder, read and checked. ``sql`` maps a file name below ``sql/`` to its text.
+
+    ``only`` has, by profile, the levels to which the profile narrows the matrix.
+    ``settings`` has what levels set on the server: factor -> dialect (or ``*``) -> level as text -> settings.
+    ``excluded`` are combinations of levels that the plan leaves out, ``unsupported`` why a dialect cannot run it.
+    ``times`` is the factor whose level multiplies the parameter ``rows``.
+    """
 
     name: str
     question: str
@@ -123,6 +150,12 @@ class Experiment:
     sql: Mapping[str, str]
     spec_hash: str
     limits: Mapping[str, Limit] = field(default_factory=dict)
+    only: Mapping[str, Mapping[str, tuple[Level, ...]]] = field(default_factory=dict)
+    settings: Mapping[str, Mapping[str, Mapping[str, Mapping[str, str]]]] = field(default_factory=dict)
+    files: Mapping[str, DataFile] = field(default_factory=dict)
+    excluded: tuple[Mapping[str, tuple[Level, ...]], ...] = ()
+    unsupported: Mapping[str, str] = field(default_factory=dict)
+    times: str | None = None
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
-from experiments.model import Level, Limit
+from experiments.factors import chosen_levels
+from experiments.model import Factor, Level, Limit
 from experiments.naming import quoted
 from experiments.reading import WORDS, Section, is_a
 from experiments.template import UNSAFE
 
 KEYS = ("default", "minimum", "choices")
+ONLY = "only"
 # Without a row there is nothing to measure, whatever the experiment.
 MINIMUMS: Mapping[str, float] = {"rows": 1}
 LARGEST = 2**63 - 1
@@ -87,10 +89,16 @@ def read_profiles(
     return {name: _profile(section.section(name), parameters, limits) for name in section.data}
 
 
+def read_narrowing(section: Section, factors: Collection[Factor]) -> dict[str, Mapping[str, tuple[Level, ...]]]:
+    """The levels to which each profile narrows the matrix: its table ``only``, by factor."""
+    return {name: chosen_levels(section.section(name).section(ONLY), factors) for name in section.data}
+
+
 def _profile(section: Section, parameters: Mapping[str, Level], limits: Mapping[str, Limit]) -> dict[str, Level]:
-    for name, value in section.data.items():
+    values = {name: value for name, value in section.data.items() if name != ONLY}
+    for name, value in values.items():
         section.one_of("parameter", name, name, parameters)
         wrong = problem(value, parameters[name], limits[name])
         if wrong:
             raise section.error(name, wrong)
-    return {name: type(parameters[name])(value) for name, value in section.data.items()}
+    return {name: type(parameters[name])(value) for name, value in values.items()}

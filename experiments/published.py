@@ -32,11 +32,12 @@ class Declared:
 
 @dataclass(frozen=True)
 class _Column:
-    """A column of a group: the step and metric of its figures, and the levels that all of them share."""
+    """A column of a group: step, metric and round of its figures, and the levels that all of them share."""
 
     step: str
     metric: str
     levels: Levels
+    round: int | None
 
 
 def read_published(root: Section, declared: Declared) -> tuple[Published, ...]:
@@ -46,7 +47,7 @@ def read_published(root: Section, declared: Declared) -> tuple[Published, ...]:
     for group in root.sections("figures"):
         for key, one in _figures(group, declared):
             levels = tuple(sorted(one.levels.items()))
-            identity = (one.source, one.engine, one.profile, one.step, one.metric, levels)
+            identity = (one.source, one.engine, one.profile, one.step, one.metric, one.round, levels)
             if identity in figures:
                 raise group.error(key, f"a second {one.metric} of step {one.step} for the same levels")
             figures[identity] = one
@@ -68,11 +69,13 @@ def _figures(group: Section, declared: Declared) -> Iterator[tuple[str, Publishe
             if row[place] != ABSENT:
                 cell, metric, levels = f"{key}[{place}]", column.metric, {**shared, **column.levels}
                 value, unit, precision = _figure(group, cell, row[place], metric, binary=binary)
-                method = methods[metric]
                 yield (
                     cell,
-                    Published(source, engine, profile, levels, column.step, metric, unit, value, method, precision),
-                )
+                    Published(
+                        source, engine, profile, levels, column.step, metric, unit, value, methods[metric], precision,
+                        column.round,
+                    ),
+                )  # fmt: skip
 
 
 def _factor_names(group: Section, factors: tuple[Factor, ...]) -> list[str]:
@@ -83,11 +86,19 @@ def _factor_names(group: Section, factors: tuple[Factor, ...]) -> list[str]:
 
 
 def _column(section: Section, declared: Declared) -> _Column:
-    section.check_keys(["step", "metric", "levels"])
-    step = section.one_of("step", "step", section.line("step"), declared.steps)
+    section.check_keys(["step", "metric", "levels", "round"])
+    step = _step(section, declared)
     metric = section.one_of("metric", "metric", section.line("metric"), METRICS)
     levels = section.section("levels")
-    return _Column(step, metric, check_levels(levels, declared.factors, levels.data))
+    number = section.need("round", int) if "round" in section.data else None
+    return _Column(step, metric, check_levels(levels, declared.factors, levels.data), number)
+
+
+def _step(section: Section, declared: Declared) -> str:
+    """A step, or ``ingest:2``: the second command of a pgbench script."""
+    step = section.line("step")
+    section.one_of("step", "step", step.partition(":")[0], declared.steps)
+    return step
 
 
 def _methods(section: Section, columns: list[_Column]) -> Mapping[str, str]:

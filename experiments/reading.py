@@ -123,6 +123,12 @@ class Section:
         return tuple(self._checked(f"{key}[{index}]", item, option) for index, item in enumerate(value))
 
     def _checked(self, key: str, found: object, option: Option) -> Any:
+        if option.names_value(found):
+            return found
+        return self.fitting(key, found, option)
+
+    def fitting(self, key: str, found: object, option: Option) -> Any:
+        """``found`` as a value of the option itself: of its type, among its choices, not below its minimum."""
         value: Any = self.typed(key, found, option.type)
         if option.choices and value not in option.choices:
             raise self.error(key, f"must be one of {', '.join(option.choices)}, got {quoted(value)}")

@@ -2,41 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
+from experiments.factors import chosen_levels
 from experiments.language import COMMON, STEP_KINDS
-from experiments.model import Factor, Step
+from experiments.metrics import METRICS
+from experiments.model import Factor, Level, Step
 from experiments.naming import listed, quoted
 from experiments.reading import Section
+from experiments.series import check_series, read_rounds
+from experiments.values import check_values
 
 
-def read_steps(root: Section, factors: Iterable[Factor], dialects: Collection[str]) -> tuple[Step, ...]:
+def read_steps(
+    root: Section, factors: Sequence[Factor], parameters: Mapping[str, Level], dialects: Collection[str]
+) -> tuple[Step, ...]:
     """The steps in declared order; names are unique, since measurements are kept by them."""
     if not root.need("steps", list):
         raise root.error("steps", "is empty")
-    in_place = [factor.name for factor in factors if factor.in_place]
+    sections = root.sections("steps")
     steps: list[Step] = []
-    for section in root.sections("steps"):
-        step = _step(section, sorted(dialects))
+    for section in sections:
+        step = _step(section, factors, sorted(dialects))
         if step.name in {other.name for other in steps}:
             raise section.error(step.kind, f"a second step named {quoted(step.name)}; step names are unique")
-        if "factor" in step.options:
-            section.one_of("in-place factor", "factor", step.options["factor"], in_place)
+        _check_names(section, step, factors, parameters)
+        if "after" in step.options:
+            before = [other.name for other in steps if other.kind == "pgbench"]
+            section.one_of("pgbench step before this one", "after", step.options["after"], before)
         steps.append(step)
+    check_series(sections, steps, factors, parameters)
     return tuple(steps)
 
 
-def _step(section: Section, dialects: list[str]) -> Step:
+def _step(section: Section, factors: Sequence[Factor], dialects: list[str]) -> Step:
     kind = _kind(section)
     options = {**COMMON, **STEP_KINDS[kind].options}
     section.check_keys([kind, *options])
     name = section.name(kind)
     values = {key: section.option(key, option) for key, option in options.items()}
     values["dialects"] = _dialects(section, values["dialects"], dialects)
+    values["when"] = chosen_levels(section.section("when"), factors)
     if "sql" in values:
         values["sql"] = section.name("sql") if "sql" in section.data else name
+    if kind == "series":
+        values = read_rounds(section, values)
+    if kind == "measure":
+        values["metrics"] = _texts(section, "metrics", METRICS)
+        values["extensions"] = _texts(section, "extensions")
     return Step(kind, name, values.pop("at") or STEP_KINDS[kind].at, values)
+
+
+def _texts(section: Section, key: str, known: Collection[str] = ()) -> tuple[str, ...]:
+    found = section.typed(key, section.data.get(key, []), list)
+    texts = tuple(section.typed(f"{key}[{index}]", one, str) for index, one in enumerate(found))
+    for index, one in enumerate(texts):
+        if known:
+            section.one_of("metric", f"{key}[{index}]", one, known)
+    return texts
+
+
+def _check_names(section: Section, step: Step, factors: Sequence[Factor], parameters: Mapping[str, Level]) -> None:
+    """What an option names must be there, and every value that it can have there must be one of the option's."""
+    in_place = [factor.name for factor in factors if factor.in_place]
+    # An index that is there before the load is no change of a loaded table, so any factor may have its levels.
+    if "factor" in step.options:
+        known = [factor.name for factor in factors] if step.at == "load" else in_place
+        section.one_of("in-place factor" if known == in_place else "factor", "factor", step.options["factor"], known)
+    for key, option in STEP_KINDS[step.kind].options.items():
+        if option.names_value(step.options[key]):
+            check_values(section, key, step.options[key], option, factors, parameters)
 
 
 def _dialects(section: Section, declared: Iterable[object], known: list[str]) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ UNITS: Mapping[str, tuple[str, Decimal]] = {
     "B": ("bytes", Decimal(1)),
     **{f"{prefix.upper()}iB": ("bytes", Decimal(1024) ** power) for power, prefix in enumerate(PREFIXES, 1)},
     "rows": ("rows", Decimal(1)),
+    "transactions": ("count", Decimal(1)),
     "/s": ("per_second", Decimal(1)),
     "tps": ("per_second", Decimal(1)),
     "x": ("ratio", Decimal(1)),

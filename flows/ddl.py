@@ -51,8 +51,8 @@ class BlockSql:
         """The steps that ``cell`` owns, those of the load too if it is the one that loads."""
         experiment, lineage = self.request.experiment, self.dialect.lineage
         is_base = at_base(experiment, cell.levels, lineage)
-        owned = {"every": True, "load": loading, "base": is_base, "change": not is_base}
-        return [step for step in experiment.steps if owned[step.at] and step_is_for(step, lineage)]
+        owned = {"every": True, "load": loading, "base": is_base, "change": not is_base, "series": False}
+        return [step for step in experiment.steps if owned.get(step.at) and step_is_for(step, lineage, cell.levels)]
 
     def create(self, step: Step, cell: Cell) -> Iterator[str]:
         """What makes the table in its storage form."""
@@ -63,7 +63,8 @@ class BlockSql:
         """What builds the index of an in-place level."""
         level = cell.levels.get(step.options["factor"])
         if level is not None and level != self.dialect.index_base_level:
-            yield self.dialect.create_index_sql(self.table, str(level), f"{step.name}_index")
+            statement = self.dialect.create_index_sql(self.table, str(level), f"{step.name}_index")
+            yield f"{statement}{self.dialect.index_options(cell.levels)}"
 
     def ddl(self) -> list[str]:
         """Every statement that shapes the storage of the block, in the order in which a run sends it."""

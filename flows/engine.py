@@ -105,7 +105,7 @@ class Engine:
             self.watcher.phase(f"starting {target.name}")
             server = acquire(target, place, Owner.run(), secrets=self.secrets)
             try:
-                self._targets[target.name] = TargetRun(target, server, self.request.timeout)
+                self._targets[target.name] = TargetRun(target, server, self.request.timeout, self.home / "data")
             except BaseException:
                 server.close()
                 raise
@@ -135,6 +135,7 @@ class Engine:
         """Measure ``cells`` in order; those that the server's death left undone come back from the first pass."""
         target = self._targets[block.target]
         running = self._running = BlockRun(self.request.experiment, block, target, self._seen)
+        self._settle(running)
         undone: tuple[Cell, ...] = ()
         for position, cell in enumerate(cells):
             self.watcher.measuring(cell)
@@ -149,6 +150,12 @@ class Engine:
             self._revive(target)
         running.close()
         return undone
+
+    def _settle(self, running: BlockRun) -> None:
+        """From here on the server runs with the block's settings; other settings make another environment."""
+        if running.settle():
+            target = running.target
+            target.environment_id = self.ledger.write_environment(target.target.name, target.environment())
 
     def _revive(self, target: TargetRun) -> None:
         self.watcher.phase(f"the server of {target.target.name} died; bringing it back")

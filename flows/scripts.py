@@ -102,7 +102,10 @@ class _Script:
         yield from _closed(self.block_sql.place.setup)
         for step in self.block_sql.steps(self.cell, loading=True):
             yield self._heading(f"step {step.name}")
-            yield from SCRIPTS[step.kind](self, step)
+            if step.kind in SCRIPTS:
+                yield from SCRIPTS[step.kind](self, step)
+            else:
+                yield f"-- A {step.kind} step is more than SQL: only a run does it."
 
     def _closing(self) -> Iterator[str]:
         yield self._heading("leave nothing behind")

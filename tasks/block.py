@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from experiments.matrix import at_base, step_is_for
-from experiments.model import Block, Cell, CellResult, Experiment, Status, Step
+from experiments.model import Block, Cell, CellResult, Experiment, Status, Step, UserError
+from experiments.settings import settings_of
 from tasks import canary
 from tasks.context import CellContext, CellFailed, CellUnsupported, now
 from tasks.errors import ServerGone, StatementFailed, StatementTimeout
+from tasks.launchers.server import SettingsRefused
 from tasks.steps.registry import runner
 from tasks.target_run import TargetRun, place_levels
 
@@ -36,10 +38,24 @@ class BlockRun:
         self.seen = seen
         self.server_gone = False
         self._indexes: list[str] = []
+        self._undo: list[str] = []
         self._loaded = False
         self._load_end: End | None = None
         dialect, directory = target.dialect, str(target.server.data_directory)
         self._place = dialect.block_setup(f"b{block.block_id}", directory, block.levels)
+
+    def settle(self) -> bool:
+        """Have the server run with the settings of the block; whether it had to restart. Refused, no cell can run."""
+        if self.block.cells[0].role == "noop":
+            return False
+        settings = settings_of(self.experiment, self.block.levels, self.target.dialect.lineage)
+        try:
+            return self.target.settle(settings)
+        except SettingsRefused as refused:
+            self._load_end = End("unsupported", str(refused))
+        except UserError as gone:
+            self.target.failure = StatementFailed(str(gone))
+        return False
 
     def measure(self, cell: Cell, repeats: int | None, attempt: int, keep: Callable[[CellResult], None]) -> CellResult:
         """Run the steps that the cell owns and ``keep`` what came of them, even when a person interrupts."""
@@ -56,7 +72,10 @@ class BlockRun:
         return result
 
     def close(self) -> None:
-        """Drop the block's table."""
+        """Drop the block's table, and before it what steps made beside it, the last of it first."""
+        for statement in reversed(self._undo):
+            with suppress(StatementFailed, ServerGone):
+                self.target.session.execute(statement)
         with suppress(StatementFailed, ServerGone):
             for statement in self._place.teardown:
                 self.target.session.execute(statement)
@@ -65,8 +84,17 @@ class BlockRun:
 
     def _context(self, cell: Cell, repeats: int | None) -> CellContext:
         target = self.target
-        values = {**target.values, **place_levels(target.dialect, cell.levels, self._place.table, self.experiment)}
-        return CellContext(self.experiment, cell, target, self._place.table, values, repeats, self.seen, self._indexes)
+        names = self.experiment.files if cell.role == "result" else ()
+        files = {name: target.file(self.experiment, name, cell.levels) for name in names}
+        values = {
+            **target.values,
+            **{name: str(file.server_path) for name, file in files.items()},
+            **place_levels(target.dialect, cell.levels, self._place.table, self.experiment),
+        }
+        return CellContext(
+            self.experiment, cell, target, self._place.table, values, repeats, self.seen, self._indexes, files,
+            undo=self._undo,
+        )
 
     def _run(self, context: CellContext) -> End:
         if self.server_gone:
@@ -85,6 +113,8 @@ class BlockRun:
         step = None
         try:
             if loading:
+                for file in context.files.values():
+                    file.make()
                 for statement in self._place.setup:
                     self.target.session.execute(statement)
             for step in self._steps(context.cell, loading):
@@ -104,8 +134,8 @@ class BlockRun:
         """The steps that this cell owns, in declared order."""
         lineage = self.target.dialect.lineage
         is_base = at_base(self.experiment, cell.levels, lineage)
-        owned = {"every": True, "load": loading, "base": is_base, "change": not is_base}
-        return [step for step in self.experiment.steps if owned[step.at] and step_is_for(step, lineage)]
+        owned = {"every": True, "load": loading, "base": is_base, "change": not is_base, "series": False}
+        return [step for step in self.experiment.steps if owned[step.at] and step_is_for(step, lineage, cell.levels)]
 
     def _record_canary(self, context: CellContext) -> None:
         context.record("canary", "canary_cpu_time", canary.cpu_seconds(), "SHA-256 of 8 MiB", clock="client")

@@ -7,15 +7,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+from experiments.language import STEP_KINDS, Option
 from experiments.metrics import METRICS
-from experiments.model import Cell, Experiment, Measurement, Plan, Step
+from experiments.model import Cell, Experiment, Measurement, Plan, Status, Step
 from experiments.sqlfiles import sql_for
 from experiments.template import render
 from tasks.meters import metered
 
 if TYPE_CHECKING:
+    from tasks.datafiles import RowFile
     from tasks.dialects.dialect import Dialect
     from tasks.launchers.server import Server
     from tasks.session import Session
@@ -36,6 +38,24 @@ class Counted(TypedDict):
 WalPositions = dict[str | None, tuple[float, float | None]]
 
 
+@dataclass
+class SeriesState:
+    """Where a cell is in its series: the round that runs, the next one, and how often it has done what it does.
+
+    ``changed`` is the step whose change of the rows is still to be checked.
+    """
+
+    round: int | None = None
+    next_round: int = 0
+    turn: int = 1
+    changed: Step | None = None
+
+    @property
+    def placeholders(self) -> dict[str, object]:
+        """What SQL of a step in a series may name."""
+        return {} if self.round is None else {"round": self.round, "turn": self.turn}
+
+
 class CellUnsupported(Exception):
     """This target cannot run the cell, as only the running of it could tell; the message has the server's reason."""
 
@@ -50,7 +70,8 @@ class CellContext:
     """One attempt at one cell.
 
     ``seen`` is the run's memory of digests (name -> digest and who made it first); ``indexes`` names the indexes that
-    the block's table carries; ``repeats`` overrides what query steps declare.
+    the block's table carries, ``undo`` has statements for the end of the block that take back what steps made beside
+    the table; ``repeats`` overrides what query steps declare.
     """
 
     experiment: Experiment
@@ -61,8 +82,11 @@ class CellContext:
     repeats: int | None
     seen: dict[str, tuple[str, str]]
     indexes: list[str]
+    files: Mapping[str, RowFile] = field(default_factory=dict)
     measurements: list[Measurement] = field(default_factory=list)
     plans: list[Plan] = field(default_factory=list)
+    undo: list[str] = field(default_factory=list)
+    series: SeriesState = field(default_factory=SeriesState)
 
     @property
     def dialect(self) -> Dialect:
@@ -81,12 +105,24 @@ class CellContext:
 
     def step_sql(self, step: Step) -> str:
         """The SQL file of a step, rendered; the step's own options may stand in it too."""
-        return self.sql(step.options["sql"], step.options)
+        return self.sql(step.options["sql"], {**step.options, **self.series.placeholders})
+
+    def option(self, step: Step, key: str) -> Any:
+        """An option of a step; where it names a factor or parameter, the value in this cell."""
+        return self.valued(step.options[key], STEP_KINDS[step.kind].options[key])
+
+    def valued(self, value: Any, declared: Option) -> Any:
+        """``value``, or what it names; a factor that does not apply here leaves the default."""
+        return self.values.get(value, declared.default) if declared.names_value(value) else value
 
     def sql(self, name: str, options: Mapping[str, object] | None = None) -> str:
         """The experiment's SQL file of that name, for this dialect, rendered for this cell."""
         text = sql_for(self.experiment, name, self.dialect.lineage)
         return render(text, {**self.values, **(options or {})}, where=f"{self.experiment.name}/sql/{name}.sql")
+
+    def file(self, name: str | None) -> RowFile:
+        """A file of the experiment; the only one for None."""
+        return self.files[name] if name is not None else next(iter(self.files.values()))
 
     def record(
         self,
@@ -101,15 +137,16 @@ class CellContext:
         clock: Literal["client", "server"] | None = None,
         node: str | None = None,
         text: str | None = None,
+        status: Status = "ok",
         reason: str | None = None,
     ) -> None:
-        """Keep one measurement; a value that is not finite is kept as None with the reason."""
+        """Keep one measurement, in the round that runs; a value that is not finite is kept as None with the reason."""
         if value is not None and not math.isfinite(value):
             value, reason = None, reason or f"the server gave {value}"
         unit = METRICS[metric].unit
         measurement = Measurement(
-            step, metric, unit, None if value is None else float(value), method, now(), repetition, round, is_warmup,
-            clock, node, text, "ok", reason,
+            step, metric, unit, None if value is None else float(value), method, now(), repetition,
+            self.series.round if round is None else round, is_warmup, clock, node, text, status, reason,
         )  # fmt: skip
         self.measurements.append(measurement)
 
@@ -128,15 +165,17 @@ class CellContext:
     @contextmanager
     def costs(self, step: str, repetition: int = 1, round: int | None = None) -> Iterator[None]:
         """Record WAL, CPU and bytes of what runs inside, as costs of ``step``."""
-        before = self._wal_positions()
+        before, undo = self._wal_positions(), self._undo()
         with metered(self.server.processes) as reading:
             yield
         counted: Counted = {"repetition": repetition, "round": round}
+        if undo is not None:
+            self.record(step, "undo_bytes", _less(self._undo(), undo), "undo inserted, after less before", **counted)
         self._record_wal(step, before, self._wal_positions(), counted)
         usage = reading.usage
         method = "the server's processes, /proc"
         if usage.cpu_seconds is not None:
-            self.record(step, "cpu_time", usage.cpu_seconds, method, clock="server", **counted)
+            self.record(step, "cpu_time", usage.cpu_seconds, method, **counted)
             self.record(step, "read_bytes", usage.read_bytes, method, **counted)
             self.record(step, "write_bytes", usage.write_bytes, method, **counted)
 
@@ -149,6 +188,10 @@ class CellContext:
             if images is not None:
                 method = "pg_stat_wal, after less before"
                 self.record(step, "wal_full_page_images", images, method, node=node, **counted)
+
+    def _undo(self) -> float | None:
+        statement = self.dialect.undo_sql()
+        return None if statement is None else float(self.session.value(statement))
 
     def _wal_positions(self) -> WalPositions:
         statement = self.dialect.wal_sql()

@@ -9,8 +9,10 @@ from experiments.model import Step
 from tasks.context import CellContext, CellFailed
 
 
-def check_rows(step: Step, context: CellContext) -> None:
-    """Digest the table in the server and hold it against the rows that the run has seen first.
+def check_rows(step: Step, context: CellContext, wanted: tuple[str, str] | None = None) -> None:
+    """Digest the table in the server and hold it against ``wanted``: a digest, and whose it is.
+
+    When absent, that is what the run has seen first, for this number of rows.
 
     Raises ``CellFailed`` where the table is empty or differs: another row set would make every comparison void.
     """
@@ -21,7 +23,8 @@ def check_rows(step: Step, context: CellContext) -> None:
     context.record(step.name, "row_digest", None, "count and sums of md5 pieces, computed by the server", text=digest)
     if count == 0:
         raise CellFailed(f"step {step.name} left the table empty")
-    first = context.seen.setdefault("rows", (digest, context.cell.target))
+    times = context.cell.levels.get(context.experiment.times or "", 1)
+    first = wanted or context.seen.setdefault(f"rows x {times}", (digest, context.cell.target))
     if first[0] != digest:
         raise CellFailed(f"step {step.name}: digest {digest} differs from {first[0]} on {first[1]}: not the same rows")
 

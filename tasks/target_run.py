@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from experiments.model import Experiment, Level, Levels, Target, UserError
 from experiments.sqlfiles import sql_for
 from experiments.template import Fragment, render
+from tasks.datafiles import RowFile
 from tasks.dialects.dialect import Dialect
 from tasks.dialects.registry import dialect_named, recognise
 from tasks.environment import host_facts
 from tasks.errors import ServerGone, StatementFailed
-from tasks.launchers.server import Server
+from tasks.launchers.server import Server, SettingsRefused
 from tasks.session import DuckDBSession, PostgresSession, open_session
 
 IDLE_SECONDS = 0.25
@@ -23,13 +25,16 @@ IDLE_SECONDS = 0.25
 class TargetRun:
     """The live side of a target. ``values`` are the placeholders that every cell of it shares.
 
+    ``data`` is where files of rows are kept, ``settings`` what the block has set on the server.
     ``failure`` is set where the rows could not be made: every cell of this target then fails with that reason.
     """
 
-    def __init__(self, target: Target, server: Server, timeout: float) -> None:
+    def __init__(self, target: Target, server: Server, timeout: float, data: Path | None = None) -> None:
         self.target = target
         self.server = server
         self.timeout = timeout
+        self.data = data or Path(server.exchange or ".")
+        self.settings: Mapping[str, str] = {}
         self.values: dict[str, object] = {}
         self.failure: StatementFailed | None = None
         self.environment_id: str | None = None
@@ -49,8 +54,10 @@ class TargetRun:
         return dialect_named(recognise(version)).probe(self.session)
 
     def _pin(self) -> None:
+        """Pin the session, but for what the block has set on the server: that is to hold."""
         for statement in self.dialect.session_settings():
-            self.session.execute(statement)
+            if statement.split()[1] not in self.settings:
+                self.session.execute(statement)
 
     def _make_room(self) -> None:
         """Our schema, empty: what a killed run left in it goes; a run that is still at work keeps us out."""
@@ -65,6 +72,28 @@ class TargetRun:
         self.session.close()
         self.session = self._connect()
         self._pin()
+
+    def settle(self, settings: Mapping[str, str]) -> bool:
+        """Have the server run with ``settings`` on top of those of its launch; whether it had to restart for that.
+
+        Raises ``SettingsRefused`` with the former ones in force, ``UserError`` where it does not come back.
+        """
+        if settings == self.settings:
+            return False
+        try:
+            self.server.restart(settings)
+        except SettingsRefused:
+            self.reconnect()
+            raise
+        self.settings = dict(settings)
+        self.reconnect()
+        # What it can do may hang on a setting: wal_level for one.
+        self.dialect = self.dialect.probe(self.session)
+        return True
+
+    def file(self, experiment: Experiment, name: str, levels: Levels) -> RowFile:
+        """A file of the experiment for these levels; not yet made."""
+        return RowFile.of(experiment, name, {**self.values, **levels}, self.data, self.server.exchange)
 
     def make_rows(self, experiment: Experiment, parameters: Mapping[str, Level]) -> None:
         """Make the source table and read the looked-up values from it."""
@@ -92,10 +121,15 @@ class TargetRun:
 
     def environment(self) -> dict[str, Any]:
         """The circumstances of this target: host, engine, settings that differ from the default, idle WAL."""
-        facts: dict[str, Any] = host_facts(Path(self.server.data_directory or "."))
+        settings = {name: value for name, value, *_ in self.session.rows(self.dialect.recorded_settings_sql())}
+        return {**self._lasting_facts, "settings": settings}
+
+    @cached_property
+    def _lasting_facts(self) -> dict[str, Any]:
+        """What a restart with other settings does not change."""
+        facts = host_facts(Path(self.server.data_directory or "."))
         facts["dialect"] = self.dialect.name
         facts["engine"] = self.dialect.capabilities.version
-        facts["settings"] = {name: value for name, value, *_ in self.session.rows(self.dialect.recorded_settings_sql())}
         facts["is_ours"] = self.server.is_ours
         facts["idle_wal_bytes_per_second"] = self._idle_wal()
         return facts
@@ -122,9 +156,13 @@ class TargetRun:
 
 def place_levels(dialect: Dialect, levels: Levels, table: str, experiment: Experiment) -> dict[str, object]:
     """The placeholders that differ from cell to cell: table, columns, storage and the levels themselves."""
+    schema = table.rpartition(".")[0]
     return {
         **levels,
         "table": Fragment(table),
         "columns": Fragment(dialect.columns(experiment.columns, levels)),
         "storage": Fragment(dialect.storage(levels, experiment.key)),
+        "schema": Fragment(schema),
+        "table_name": table,
+        "schema_name": schema,
     }

@@ -9,10 +9,10 @@ from typing import Any
 
 from warehouse.formatting import Scale, scale_for
 
-# Okabe and Ito's palette, told apart by colour-blind readers, on light and on dark paper; grey stands for "nothing",
-# such as no index. Shapes say the same again.
+# Okabe and Ito's palette, the blue a little lighter: told apart by colour-blind readers, on light and on dark paper.
+# Grey stands for "nothing", such as no index. Shapes say the same again.
 GREY = "#8c8c8c"
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800")
+PALETTE = ("#1A7FC1", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800")
 SHAPES = {
     "circle": "●",
     "square": "■",
@@ -25,7 +25,7 @@ SHAPES = {
 # From this spread on, small values would lie on top of each other on a linear axis.
 WIDE_SPREAD = 12
 MARGIN = 1.15
-# Beyond this many powers of ten, 2 and 5 have no room between them.
+# From this spread on, ticks at 2 and 5 have no room between the powers of ten.
 CROWDED = 1000
 
 
@@ -47,7 +47,8 @@ def looks(names: Sequence[str], *, with_base: bool = False) -> dict[str, Look]:
     palette = ([GREY] if with_base else []) + list(PALETTE)
     kinds = list(SHAPES)
     return {
-        name: Look(palette[position % len(palette)], kinds[position % len(kinds)]) for position, name in enumerate(names)
+        name: Look(palette[position % len(palette)], kinds[position % len(kinds)])
+        for position, name in enumerate(names)
     }
 
 
@@ -66,7 +67,9 @@ class Axis:
         scale = scale_for(max(map(abs, values)), unit)
         low, high = min(values) / scale.size, max(values) / scale.size
         is_log = low > 0 and high / low >= WIDE_SPREAD and not from_zero
-        domain = (low / MARGIN, high * MARGIN) if is_log else (min(low, 0), max(high if from_zero else high * MARGIN, 0))
+        domain = (
+            (low / MARGIN, high * MARGIN) if is_log else (min(low, 0), max(high if from_zero else high * MARGIN, 0))
+        )
         return cls(scale, domain if domain[0] < domain[1] else (0, 1), is_log, name)
 
     @property
@@ -84,7 +87,7 @@ class Axis:
 
         scale = altair.Scale(type="log" if self.is_log else "linear", domain=list(self.domain), nice=False, zero=False)
         ticks: dict[str, Any] = {"values": list(_ticks(*self.domain))} if self.is_log else {"tickCount": 5}
-        axis = altair.Axis(title=self.title or None, format="~r" if self.domain[1] < 1e5 else "~s", **ticks)
+        axis = altair.Axis(title=self.title or None, format=",~r", **ticks)
         return channel(f"{field}:Q", scale=scale, axis=axis, **more)
 
 

@@ -20,7 +20,7 @@ from warehouse.selecting import Row
 
 PART_COLOURS = {
     "table": PALETTE[0],
-    "TOAST": PALETTE[4],
+    "TOAST": "#8CC8F0",
     "index": PALETTE[1],
     "auxiliary": PALETTE[2],
     "maps": PALETTE[3],
@@ -30,7 +30,7 @@ PART_COLOURS = {
 OURS, THEIRS = "ours", "published"
 INK = "currentColor"
 # Beside the longest bar, for its label.
-LABEL_ROOM = 1.3
+LABEL_ROOM = 1.35
 LEVEL_HEIGHT = 15
 FORM_HEIGHT = 26
 
@@ -76,10 +76,10 @@ class FormRows:
         """The fields that ``encoding`` and ``colour`` read."""
         return {"form": cell.form, "in_place": cell.in_place or ""}
 
-    def finished(self, chart: Any, description: str) -> Spec:
+    def finished(self, chart: Any, description: str, **data: Sequence[Row]) -> Spec:
         """The chart in the page's width, as high as its rows need."""
         step = {"step": LEVEL_HEIGHT, "for": "offset"} if self.divided else {"step": FORM_HEIGHT}
-        return finished(chart.properties(width="container", height=step), description)
+        return finished(chart.properties(width="container", height=step), description, **data)
 
 
 def size_figure(parts: Sequence[Part], looks: Mapping[str, Look]) -> Figure:
@@ -98,10 +98,8 @@ def size_figure(parts: Sequence[Part], looks: Mapping[str, Look]) -> Figure:
         }
         for part in parts
     ]
-    colour = altair.Color(
-        "part:N", scale=ordinal(names, [PART_COLOURS[name] for name in names]), legend=legend(names)
-    )
-    bar = altair.Chart(inline(bars)).mark_bar(height={"band": 0.85})
+    colour = altair.Color("part:N", scale=ordinal(names, [PART_COLOURS[name] for name in names]), legend=legend(names))
+    bar = chart("bars").mark_bar(height={"band": 0.85})
     stacked = bar.encode(
         x=axis.on(altair.X, stack="zero"),
         color=colour,
@@ -113,9 +111,9 @@ def size_figure(parts: Sequence[Part], looks: Mapping[str, Look]) -> Figure:
         {**rows.place(part.cell), "value": axis.place(part.total), "label": _size_label(part, rows)}
         for part in {part.cell.whole: part for part in parts}.values()
     ]
-    text = altair.Chart(inline(ends)).mark_text(align="left", dx=5, baseline="middle")
+    text = chart("ends").mark_text(align="left", dx=5, baseline="middle")
     labels = text.encode(x=axis.on(altair.X), text="label:N", **rows.encoding())
-    return Figure("", (rows.finished(stacked + labels, "Size of each cell, stacked by part"),))
+    return Figure("", (rows.finished(stacked + labels, "Size of each cell, stacked by part", bars=bars, ends=ends),))
 
 
 def _size_label(part: Part, rows: FormRows) -> str:
@@ -133,8 +131,10 @@ def sample_figure(title: str, samples: Sequence[Sample], looks: Mapping[str, Loo
     ]
     told = tooltip("form", "in_place", "sample", "measured")
     shared = {"x": axis.on(altair.X), "tooltip": told, **rows.encoding()}
+    hollow_dots = [dot for dot, sample in zip(dots, samples, strict=True) if sample.is_warmup]
+    filled_dots = [dot for dot, sample in zip(dots, samples, strict=True) if not sample.is_warmup]
     layers = [
-        altair.Chart(inline([dot for dot, sample in zip(dots, samples, strict=True) if sample.is_warmup == hollow]))
+        chart("hollow" if hollow else "filled")
         .mark_point(filled=not hollow, size=46, opacity=0.9 if hollow else 0.75, strokeWidth=1.3)
         .encode(**shared, **rows.colour())
         for hollow in (True, False)
@@ -143,10 +143,11 @@ def sample_figure(title: str, samples: Sequence[Sample], looks: Mapping[str, Loo
         {**rows.place(cell), "value": axis.place(value), "median": humanise(value, samples[0].measure.unit)}
         for cell, value in medians_of(samples)
     ]
-    tick = altair.Chart(inline(middles)).mark_tick(color=INK, thickness=2, size=LEVEL_HEIGHT - 2)
+    tick = chart("middles").mark_tick(color=INK, thickness=2, size=LEVEL_HEIGHT - 2)
     ticks = tick.encode(x=axis.on(altair.X), tooltip=tooltip("form", "in_place", "median"), **rows.encoding())
-    chart = altair.layer(*layers, ticks)
-    return Figure(title, (rows.finished(chart, f"{title}: every sample by storage form, with medians"),))
+    description = f"{title}: every sample by storage form, with medians"
+    data = {"hollow": hollow_dots, "filled": filled_dots, "middles": middles}
+    return Figure(title, (rows.finished(altair.layer(*layers, ticks), description, **data),))
 
 
 def medians_of(samples: Iterable[Sample]) -> list[tuple[CellName, float]]:
@@ -161,7 +162,11 @@ def medians_of(samples: Iterable[Sample]) -> list[tuple[CellName, float]]:
 def ratio_figure(title: str, cells: Sequence[tuple[CellName, Row]], looks: Mapping[str, Look]) -> Figure:
     """Our ratio to the baseline beside the published one, for every form that has both."""
     rows = FormRows((cell for cell, _ in cells), looks)
-    axis = Axis.of([row[ratio] for _, row in cells for ratio in ("our_ratio", "published_ratio")], "ratio", name="ratio to the baseline")
+    axis = Axis.of(
+        [row[ratio] for _, row in cells for ratio in ("our_ratio", "published_ratio")],
+        "ratio",
+        name="ratio to the baseline",
+    )
     dots = [
         {**rows.place(cell), "whose": whose, "value": axis.place(row[ratio]), "ratio": times(row[ratio])}
         for cell, row in cells
@@ -169,19 +174,20 @@ def ratio_figure(title: str, cells: Sequence[tuple[CellName, Row]], looks: Mappi
     ]
     whose = [OURS, THEIRS]
     names = legend(whose)
-    base = altair.Chart(inline(dots)).encode(x=axis.on(altair.X), **rows.encoding())
+    base = chart("dots").encode(x=axis.on(altair.X), **rows.encoding())
     point = base.mark_point(filled=True, size=70, opacity=0.9).encode(
         color=altair.Color("whose:N", scale=ordinal(whose, [PALETTE[0], PALETTE[1]]), legend=names),
         shape=altair.Shape("whose:N", scale=ordinal(whose, ["circle", "diamond"]), legend=names),
         tooltip=tooltip("form", "in_place", "whose", "ratio"),
     )
     line = base.mark_line(color=GREY, strokeWidth=2, opacity=0.6).encode(detail=["form:N", "in_place:N"])
-    return Figure(title, (rows.finished(line + point, f"{title}: our ratio to the baseline beside the study's"),))
+    description = f"{title}: our ratio to the baseline beside the study's"
+    return Figure(title, (rows.finished(line + point, description, dots=dots),))
 
 
-def inline(values: Sequence[Row]) -> Any:
-    """Rows as the data of a chart."""
-    return altair.Data(values=list(values))
+def chart(data: str) -> Any:
+    """A chart of the rows that ``finished`` is given under this name: altair copies inline rows again and again."""
+    return altair.Chart(altair.NamedData(data))
 
 
 def ordinal(names: Sequence[str], values: Sequence[str]) -> Any:
@@ -211,8 +217,9 @@ def tooltip(*fields: str) -> list[Any]:
     return [altair.Tooltip(f"{field}:N", title=field.replace("_", "-")) for field in fields]
 
 
-def finished(chart: Any, description: str) -> Spec:
-    """The specification, described for who cannot see it; colours of text and axes are left to the page."""
+def finished(chart: Any, description: str, **data: Sequence[Row]) -> Spec:
+    """The specification with its rows, described for who cannot see it; the page gives text and axes their colour."""
+    # A test validates what is made here; doing it for every chart of every report takes longer than all the rest.
     spec: Spec = chart.properties(description=description).to_dict(validate=False)
     del spec["config"], spec["$schema"]
-    return spec
+    return {**spec, "datasets": data}

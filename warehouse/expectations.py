@@ -1,4 +1,4 @@
-"""Expectations become verdicts: Great Expectations judges the rows that are fit for it, and what lacks is never a pass."""
+"""Expectations become verdicts: Great Expectations judges the rows that are fit for it; what lacks is never a pass."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from warehouse.frames import SHOWN, Frame, promised_rows, read_frame, readable, 
 from warehouse.validation import CheckBroken, Finding, Validator
 
 MISSING_CELLS = """
-select p.target || ': ' || p.storage_form || coalesce(' ' || p.in_place, '') || ' (' || coalesce(c.status, 'never ran') || ')'
+select p.target || ': ' || p.storage_form || coalesce(' ' || p.in_place, '')
+    || ' (' || coalesce(c.status, 'never ran') || ')'
 from planned_cell p
 left join cell c using (run_id, cell_id, replicate)
 where p.role = 'result' and p.status = 'planned' and coalesce(c.status, '') <> 'ok'
@@ -74,7 +75,7 @@ def _fails_whatever_the_doubts(check: Mapping[str, Any], frame: Frame, finding: 
 
 
 def _has_substance(finding: Finding) -> bool:
-    """False where a condition of the check left out every row, or the value is no number, such as the deviation of one row."""
+    """False where a condition of the check left out every row, or the value is no number: the deviation of one row."""
     return finding.judged != 0 and not (isinstance(finding.observed, float) and not math.isfinite(finding.observed))
 
 

@@ -43,17 +43,19 @@ def humanise(value: float | None, unit: str) -> str:
     """``1.87 s``, ``168 ms``, ``44.2 GB``, ``20,000``; a dash where there is no value."""
     if value is None:
         return NOTHING
-    if unit in ("rows", "pages"):
+    if unit in ("rows", "pages", "count"):
         return f"{value:,.0f}"
     scale = scale_for(value, unit)
-    return f"{digits(value / scale.size)} {scale.unit}".rstrip()
+    is_exact = scale.size == 1 and value == int(value)
+    number = f"{value:,.0f}" if is_exact and unit in ("bytes", "per_second") else digits(value / scale.size)
+    return f"{number} {scale.unit}".rstrip()
 
 
 def digits(value: float) -> str:
-    """Three significant digits, never in scientific notation where a reader can count the zeros."""
+    """Three significant digits, whole numbers too, so that a column lines up; 0 is bare."""
     size = abs(value)
-    if value == int(value) and size < 1000:
-        return f"{value:.0f}"
+    if size == 0:
+        return "0"
     if size >= 100:
         return f"{value:,.0f}"
     if size >= 0.001:

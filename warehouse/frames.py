@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from experiments.model import Expectation
+from warehouse.loading import first_line
 from warehouse.validation import CheckBroken, columns_read
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ EXACT = 2**53
 
 @dataclass(frozen=True)
 class Frame:
-    """``sound`` rows can be judged, ``gaps`` lack a value that the check reads, ``doubtful`` rows say themselves why not."""
+    """``sound`` rows can be judged, ``gaps`` lack a value that the check reads, ``doubtful`` ones say why not."""
 
     promised: int
     sound: pandas.DataFrame
@@ -56,7 +57,7 @@ def promised_rows(connection: duckdb.DuckDBPyConnection, expectation: Expectatio
     try:
         row = connection.execute(expectation.promises).fetchone()
     except duckdb.Error as error:
-        raise CheckBroken(f"promises: {_first_line(error)}") from None
+        raise CheckBroken(f"promises: {first_line(error)}") from None
     value = row[0] if row else None
     if not isinstance(value, int) or value < 0:
         raise CheckBroken(f"promises must give a number of rows, not {value!r}")
@@ -101,7 +102,7 @@ def _rows(connection: duckdb.DuckDBPyConnection, name: str, frames: Mapping[str,
         types = {str(column): str(kind) for column, kind, *_ in result.description or ()}
         rows = result.df()
     except duckdb.Error as error:
-        raise CheckBroken(f"frame {name}: {_first_line(error)}") from None
+        raise CheckBroken(f"frame {name}: {first_line(error)}") from None
     for column, kind in types.items():
         if kind in WIDE_INTEGERS and rows[column].dtype.kind == "f" and rows[column].abs().max() >= EXACT:
             raise CheckBroken(f"frame {name}: column {column} has integers beyond 2^53, compare them as text")
@@ -109,12 +110,8 @@ def _rows(connection: duckdb.DuckDBPyConnection, name: str, frames: Mapping[str,
 
 
 def _without_value(rows: pandas.DataFrame, check: Mapping[str, Any]) -> Any:
-    """Which rows lack a finite value in a column that the check reads: Great Expectations would let them pass unseen."""
+    """Which rows lack a finite value that the check reads: Great Expectations would let them pass unseen."""
     if check.get("type") in NULL_CHECKS:
         return False
     read = rows[[column for column in columns_read(check) if column in rows]]
     return (read.isna() | read.isin([math.inf, -math.inf])).any(axis="columns")
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]

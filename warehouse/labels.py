@@ -58,7 +58,9 @@ class Names:
 
     def in_place(self, target: str) -> list[str]:
         """The in-place levels of a target in declared order, the base level first; empty without such factors."""
-        named = sorted((name for name in self.cells.values() if name.target == target), key=lambda name: not name.is_base)
+        named = sorted(
+            (name for name in self.cells.values() if name.target == target), key=lambda name: not name.is_base
+        )
         return list(dict.fromkeys(name.in_place for name in named if name.in_place))
 
     def factors(self, target: str) -> dict[str, list[str]]:

@@ -58,7 +58,7 @@ def medians(
 
 
 def title(measure: Measure, among: Collection[Measure]) -> str:
-    """What a measure is called: the query's step alone, ``load``, ``size``; with its step where others share the metric."""
+    """What a measure is called: the query's step alone, ``load``, ``size``; with its step where several share it."""
     if measure.metric == "query_time":
         return words(measure.step)
     name = "size" if measure.metric == "total_bytes" else words(measure.metric.removesuffix("_time"))

@@ -15,22 +15,27 @@ if TYPE_CHECKING:
 
 METHODS = """
 with per_cell as (
-    select m.step, m.metric, m.clock, m.method, m.cell_id, any_value(c.target) as target, any_value(m.unit) as unit,
-        count(*) filter (not m.is_warmup) as samples, count(*) filter (m.is_warmup) as warmups, min(m.measured_at) as first
+    select m.step, m.metric, m.clock, m.method, m.cell_id, any_value(c.target) as target,
+        count(*) filter (not m.is_warmup) as samples, count(*) filter (m.is_warmup) as warmups,
+        min(m.measured_at) as first
     from measurement m
     join cell c using (run_id, cell_id, replicate)
     where c.role = 'result' and c.status = 'ok' and m.status = 'ok' and m.node is null
     group by m.step, m.metric, m.clock, m.method, m.cell_id
 )
-select step, metric, method, clock, any_value(unit) as unit, string_agg(distinct target, ', ' order by target) as targets,
-    count(*) as cells, min(samples) as fewest, max(samples) as most, max(warmups) as warmups
+select step, metric, method, clock, string_agg(distinct target, ', ' order by target) as targets, count(*) as cells,
+    min(samples) as fewest, max(samples) as most, max(warmups) as warmups
 from per_cell
 group by step, metric, method, clock
 order by min(first), metric
 """
 OVERHEAD = """
-select coalesce(max(m.value) filter (m.metric = 'overhead_time'), any_value(epoch(c.finished_at - c.started_at)))
+select coalesce(
+    max(m.value) filter (m.metric = 'overhead_time'),
+    any_value(cast(r.timings->>'noop_cell' as double)),
+    any_value(epoch(c.finished_at - c.started_at)))
 from cell c
+join run r using (run_id)
 left join measurement m using (run_id, cell_id, replicate)
 where c.role = 'noop' and c.status = 'ok'
 """
@@ -58,6 +63,11 @@ class Environment:
     target: str
     facts: dict[str, str]
     groups: dict[str, dict[str, str]]
+
+    @property
+    def engine(self) -> str:
+        """Engine and version without where it was built."""
+        return self.facts.get("engine", "engine unknown").partition(" on ")[0]
 
 
 def methods(connection: DuckDBPyConnection) -> list[Row]:

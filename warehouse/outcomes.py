@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from warehouse.formatting import listed, spelled
+from warehouse.formatting import SCALES, humanise, listed, spelled
 from warehouse.labels import Names
 from warehouse.selecting import Row, rows
 
@@ -90,11 +90,19 @@ def broken_rows(verdict: Row) -> list[str]:
     """The rows that broke a check which failed, in words; levels among them are spelled out."""
     if verdict["outcome"] != "fail" or not verdict["observed"].startswith("[{"):
         return []
-    return [spelled(_flat(row)) for row in json.loads(verdict["observed"])]
+    return [spelled(_readable(row)) for row in json.loads(verdict["observed"])]
 
 
-def _flat(row: Row) -> Row:
-    return {name: spelled(value) if isinstance(value, dict) else value for name, value in row.items()}
+def _readable(row: Row) -> Row:
+    return {name: _told(name, value) for name, value in row.items()}
+
+
+def _told(name: str, value: Any) -> Any:
+    """Levels are spelled out; a column that ends in a unit has its value in it."""
+    if isinstance(value, dict):
+        return spelled(value)
+    unit = name.rpartition("_")[2]
+    return humanise(value, unit) if unit in SCALES and isinstance(value, int | float) else value
 
 
 def cell_counts(connection: DuckDBPyConnection) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
@@ -10,7 +10,7 @@ import altair
 
 from experiments.model import Levels
 from warehouse.axes import GREY, PALETTE, Axis, Look, looks
-from warehouse.charts import INK, Figure, Spec, drawn_as, finished, inline, medians_of, tooltip
+from warehouse.charts import INK, Figure, Spec, chart, drawn_as, finished, medians_of, tooltip
 from warehouse.formatting import humanise
 from warehouse.labels import CellName
 from warehouse.samples import Sample
@@ -46,25 +46,36 @@ def _factor_panel(
         "xOffset": altair.XOffset("beside:Q", scale=altair.Scale(domain=[-1, 1])),
         "y": axis.on(altair.Y),
     }
-    pairs = altair.Chart(inline(_pairs(factor, chosen, axis))).mark_line(color=GREY, opacity=0.5, strokeWidth=1)
-    ticks = altair.Chart(inline(_level_medians(factor, chosen, axis))).mark_tick(
-        color=INK, thickness=2.5, size=LEVEL_WIDTH / 2, orient="horizontal"
-    )
+    pairs = chart("pairs").mark_line(color=GREY, opacity=0.5, strokeWidth=1).encode(**place, detail="others:N")
+    ticks = chart("ticks").mark_tick(color=INK, thickness=2.5, size=LEVEL_WIDTH / 2, orient="horizontal")
     layers = altair.layer(
-        pairs.encode(**place, detail="others:N"),
-        *(_dots(factor, chosen, axis, in_place, hollow=hollow).encode(**place) for hollow in (True, False)),
+        pairs,
+        _dots(in_place, hollow=True).encode(**place),
+        _dots(in_place, hollow=False).encode(**place),
         ticks.encode(**place, tooltip=tooltip("level", "in_place", "median")),
     )
+    data = {
+        "pairs": _pairs(factor, chosen, axis),
+        "hollow": _rows(factor, [sample for sample in chosen if sample.is_warmup], axis),
+        "filled": _rows(factor, [sample for sample in chosen if not sample.is_warmup], axis),
+        "ticks": _level_medians(factor, chosen, axis),
+    }
     size = {"width": LEVEL_WIDTH * len(levels), "height": PANEL_HEIGHT}
-    return finished(layers.properties(title=factor, **size), f"Every sample by level of {factor}, with medians")
+    return finished(layers.properties(title=factor, **size), f"Every sample by level of {factor}, with medians", **data)
 
 
-def _dots(
-    factor: str, samples: Sequence[Sample], axis: Axis, in_place: Mapping[str, Look], *, hollow: bool
-) -> Any:
+def _dots(in_place: Mapping[str, Look], *, hollow: bool) -> Any:
+    dots = chart("hollow" if hollow else "filled").mark_point(
+        filled=not hollow, size=32, opacity=0.9 if hollow else 0.7, color=PALETTE[0], strokeWidth=1.2
+    )
+    # The key stands beside the charts, once for all panels.
+    look = drawn_as("in_place", in_place, with_legend=False) if len(in_place) > 1 else {}
+    return dots.encode(tooltip=tooltip("cell", "sample", "measured"), **look)
+
+
+def _rows(factor: str, samples: Sequence[Sample], axis: Axis) -> list[Row]:
     """The samples, spread sideways in the order of their cells so that they do not hide each other."""
-    kind = [sample for sample in samples if sample.is_warmup == hollow]
-    rows = [
+    return [
         {
             "level": str(sample.cell.levels[factor]),
             "beside": ((number * 7) % 11 - 5) / 9,
@@ -74,20 +85,19 @@ def _dots(
             "sample": sample.told,
             "measured": sample.text,
         }
-        for number, sample in enumerate(kind)
+        for number, sample in enumerate(samples)
     ]
-    dots = altair.Chart(inline(rows)).mark_point(
-        filled=not hollow, size=32, opacity=0.8 if hollow else 0.65, color=PALETTE[0], strokeWidth=1.2
-    )
-    # The key stands beside the charts, once for all panels.
-    colour = drawn_as("in_place", in_place, with_legend=False) if len(in_place) > 1 else {}
-    return dots.encode(tooltip=tooltip("cell", "sample", "measured"), **colour)
 
 
 def _pairs(factor: str, samples: Sequence[Sample], axis: Axis) -> list[Row]:
     """Medians of cells that differ in nothing but the factor: a line joins them."""
     return [
-        {"level": str(cell.levels[factor]), "beside": 0, "others": _others(cell.levels, factor), "value": axis.place(value)}
+        {
+            "level": str(cell.levels[factor]),
+            "beside": 0,
+            "others": _others(cell.levels, factor),
+            "value": axis.place(value),
+        }
         for cell, value in medians_of(samples)
     ]
 
@@ -123,40 +133,48 @@ def round_figure(title: str, samples: Sequence[Sample], events: Mapping[str, Seq
     axis = Axis.of([sample.value for sample in samples], samples[0].measure.unit)
     cells = sorted({sample.cell.whole: sample.cell for sample in samples}.values(), key=lambda cell: cell.position)
     if len(cells) <= MOST_LINES:
-        chart = _lines(cells, samples, axis, events).properties(width="container", height=ROUNDS_HEIGHT)
-        return Figure(title, (finished(chart, f"{title} over rounds, a line per cell"),))
-    panels = [_form_panel(form, cells, samples, axis, events) for form in dict.fromkeys(cell.form for cell in cells)]
+        wide = {"width": "container", "height": ROUNDS_HEIGHT}
+        return Figure(title, (_lines(f"{title} over rounds, a line per cell", cells, samples, axis, events, wide),))
+    panels = []
+    for form in dict.fromkeys(cell.form for cell in cells):
+        there = [sample for sample in samples if sample.cell.form == form]
+        size = {"title": form, "width": 260, "height": PANEL_HEIGHT}
+        of_form = [cell for cell in cells if cell.form == form]
+        panels.append(_lines(f"{title} over rounds: {form}", of_form, there, axis, events, size))
     return Figure(title, tuple(panels), side_by_side=True)
 
 
-def _form_panel(
-    form: str, cells: Sequence[CellName], samples: Sequence[Sample], axis: Axis, events: Mapping[str, Sequence[int]]
-) -> Spec:
-    of_form = [cell for cell in cells if cell.form == form]
-    chart = _lines(of_form, [sample for sample in samples if sample.cell.form == form], axis, events)
-    return finished(chart.properties(title=form, width=260, height=PANEL_HEIGHT), f"{form} over rounds")
-
-
 def _lines(
-    cells: Sequence[CellName], samples: Sequence[Sample], axis: Axis, events: Mapping[str, Sequence[int]]
-) -> Any:
+    description: str,
+    cells: Sequence[CellName],
+    samples: Sequence[Sample],
+    axis: Axis,
+    events: Mapping[str, Sequence[int]],
+    properties: Mapping[str, Any],
+) -> Spec:
     look = drawn_as("cell", looks([cell.whole for cell in cells]), with_legend=len(cells) > 1)
-    x = altair.X("round:Q", axis=altair.Axis(title="round", tickMinStep=1, format="d"))
-    y = axis.on(altair.Y)
-    dots = [
-        altair.Chart(inline([_round_dot(sample, axis) for sample in samples if sample.is_warmup == hollow]))
-        .mark_point(filled=not hollow, size=34, opacity=0.7, strokeWidth=1.2)
-        .encode(x=x, y=y, **look, tooltip=tooltip("cell", "sample", "measured"))
-        for hollow in (True, False)
-    ]
+    place = {
+        "x": altair.X("round:Q", axis=altair.Axis(title="round", tickMinStep=1, format="d")),
+        "y": axis.on(altair.Y),
+    }
+    told = tooltip("cell", "sample", "measured")
+    layers = altair.layer(
+        chart("middles").mark_line(strokeWidth=2).encode(**place, color=look["color"]),
+        chart("hollow").mark_point(filled=False, size=34, strokeWidth=1.2).encode(**place, **look, tooltip=told),
+        chart("filled").mark_point(filled=True, size=34, opacity=0.7).encode(**place, **look, tooltip=told),
+        chart("events").mark_text(text="▼", dy=-12).encode(**place, color=look["color"]),
+    )
     middles = _round_medians(samples, axis)
-    line = altair.Chart(inline(middles)).mark_line(strokeWidth=2).encode(x=x, y=y, color=look["color"])
-    marked = [middle for middle in middles if middle["round"] in events.get(middle["cell"], ())]
-    event = altair.Chart(inline(marked)).mark_text(text="▼", dy=-12, fontSize=12)
-    return altair.layer(line, *dots, event.encode(x=x, y=y, color=look["color"]))
+    data = {
+        "middles": middles,
+        "hollow": [_round_row(sample, axis) for sample in samples if sample.is_warmup],
+        "filled": [_round_row(sample, axis) for sample in samples if not sample.is_warmup],
+        "events": [middle for middle in middles if middle["round"] in events.get(middle["cell"], ())],
+    }
+    return finished(layers.properties(**properties), description, **data)
 
 
-def _round_dot(sample: Sample, axis: Axis) -> Row:
+def _round_row(sample: Sample, axis: Axis) -> Row:
     return {
         "cell": sample.cell.whole,
         "round": sample.round,

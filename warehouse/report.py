@@ -99,8 +99,10 @@ def _template() -> Template:
 @cache
 def _javascript() -> str:
     """Vega, Vega-Lite and Vega-Embed in one script, as vl-convert bundles them."""
+    import altair
     import vl_convert
 
-    bundle: str = vl_convert.javascript_bundle()
-    # The bundle ends where the page's parser sees an end tag, in a string of it too.
+    version = ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", version)
+    # A page's parser ends the script at the first end tag that it sees, in a string too.
     return bundle.replace("</script", "<\\/script")

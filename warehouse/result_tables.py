@@ -1,4 +1,4 @@
-"""The result of a run as a table per target, in text: the study's shape, or medians by step for any other experiment."""
+"""The result of a run as a table per target, in text: in the study's shape, or medians by step."""
 
 from __future__ import annotations
 
@@ -77,17 +77,20 @@ order by min(p.position)
 
 
 def result_tables(connection: DuckDBPyConnection, names: Names, *, wide: bool = False) -> list[ResultTable]:
-    """A table per target; ``wide`` adds what a terminal has no room for."""
+    """A table per target that has a result; ``wide`` adds what a terminal has no room for."""
     has_study_shape = connection.execute(WITH_STUDY_SHAPE).fetchone() != (0,)
     made = _study_table if has_study_shape else _median_table
-    return [made(connection, names, target, wide) for target in names.targets]
+    tables = [made(connection, names, target, wide) for target in names.targets]
+    return [table for table in tables if table.columns and table.lines]
 
 
 def _study_table(connection: DuckDBPyConnection, names: Names, target: str, wide: bool) -> ResultTable:
-    columns = [column for column in STUDY_COLUMNS if wide or not column.wide]
+    found = rows(connection, STUDY_ROWS, [target])
+    filled = {name for row in found for name, value in row.items() if value is not None}
+    columns = [column for column in STUDY_COLUMNS if not column.wide or (wide and column.field in filled)]
     lines: list[Line] = []
     above = None
-    for row in rows(connection, STUDY_ROWS, [target]):
+    for row in found:
         form = names.cells[row["cell_id"]].form
         goes_on = form == above
         values = [SAME if column.of_form and goes_on else _text(row[column.field], column.unit) for column in columns]

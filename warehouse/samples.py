@@ -1,4 +1,4 @@
-"""The rows behind the charts: every sample with the names of its cell, sizes by part, and figures beside published ones."""
+"""The rows behind the charts: every sample with the name of its cell, and sizes by part."""
 
 from __future__ import annotations
 

@@ -158,14 +158,14 @@ comment on column cell.in_place is 'The in-place levels in words, such as: btree
 
 create table metric (
     metric varchar primary key,
-    unit varchar not null check (unit in ('seconds', 'bytes', 'rows', 'per_second', 'ratio', 'pages', 'text')),
+    unit varchar not null check (unit in ('seconds', 'bytes', 'rows', 'per_second', 'ratio', 'pages', 'count', 'text')),
     direction varchar not null check (direction in ('lower', 'higher', 'none')),
     floor double not null check (isfinite(floor) and floor >= 0),
     description varchar not null
 );
 comment on table metric is 'The metrics that steps record';
 comment on column metric.metric is 'Name of the metric';
-comment on column metric.unit is 'seconds, bytes, rows, per_second, ratio, pages or text';
+comment on column metric.unit is 'seconds, bytes, rows, per_second, ratio, pages, count or text';
 comment on column metric.direction is 'Which direction is better: lower, higher or none';
 comment on column metric.floor is 'Noise floor in the metric''s unit: a smaller difference is none';
 comment on column metric.description is 'What it measures';
@@ -176,7 +176,7 @@ create table measurement (
     replicate integer not null,
     step varchar not null,
     metric varchar not null,
-    unit varchar not null check (unit in ('seconds', 'bytes', 'rows', 'per_second', 'ratio', 'pages', 'text')),
+    unit varchar not null check (unit in ('seconds', 'bytes', 'rows', 'per_second', 'ratio', 'pages', 'count', 'text')),
     repetition integer not null check (repetition > 0),
     round integer,
     is_warmup boolean not null,
@@ -251,10 +251,11 @@ create table published (
     levels json not null,
     step varchar not null,
     metric varchar not null,
-    unit varchar not null check (unit in ('seconds', 'bytes', 'rows', 'per_second', 'ratio', 'pages', 'text')),
+    unit varchar not null check (unit in ('seconds', 'bytes', 'rows', 'per_second', 'ratio', 'pages', 'count', 'text')),
     value double not null check (isfinite(value)),
     method varchar not null,
     precision double check (isfinite(precision)),
+    round integer,
     run_id varchar not null
 );
 comment on table published is 'The figures of published studies, as the newest run of each experiment knew them';
@@ -269,4 +270,5 @@ comment on column published.unit is 'Unit of value';
 comment on column published.value is 'The figure, in base units';
 comment on column published.method is 'How the study measured it';
 comment on column published.precision is 'Precision of the figure as printed, in its unit; NULL if unknown';
+comment on column published.round is 'The round of a series that the figure belongs to; NULL outside a series';
 comment on column published.run_id is 'The newest run of the experiment, whose spec had it';

@@ -36,6 +36,11 @@ class Charts:
     factors: Sequence[Figure]
     rounds: Sequence[Figure]
 
+    @property
+    def any(self) -> bool:
+        """Whether there is anything to show."""
+        return bool(self.sizes or self.times or self.rounds)
+
 
 def target_charts(connection: DuckDBPyConnection, names: Names, target: str) -> Charts:
     """All figures of a target."""

@@ -1,4 +1,4 @@
-"""Great Expectations on one pandas frame at a time: which rows a check objects to, or why it could not be carried out."""
+"""Great Expectations on one pandas frame at a time: which rows a check objects to, or why it cannot be carried out."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Validator:
         return _finding(result)
 
     def _expectation(self, check: Mapping[str, Any]) -> Any:
-        from great_expectations.exceptions import ExpectationNotFoundError
+        from great_expectations.exceptions.exceptions import ExpectationNotFoundError
         from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
 
         arguments = dict(check)
@@ -122,7 +122,7 @@ def _exception(info: Mapping[str, Any] | None) -> str | None:
 
 
 def _observed(said: Mapping[str, Any]) -> Any:
-    """The value of the whole frame, else the values that were not expected; NaN where there should be one and is none."""
+    """The value of the whole frame, else the values that were not expected; NaN where there should be one."""
     value = said.get("observed_value", True)
     return _plain(said.get("partial_unexpected_list", math.nan) if value is None else value)
 

@@ -230,12 +230,28 @@ comment on column storage_matrix.cell_id is 'The cell at this index level';
 comment on column storage_matrix.replicates is 'Number of replicates behind the medians';
 comment on column storage_matrix.position is 'Place in the declared order of the plan';
 
+create view series_round as
+select
+    run_id, cell_id, replicate, m.step as series, m.round, m.text_value as action,
+    row_number() over (partition by run_id, cell_id, replicate, m.step, m.text_value order by m.round) as turn
+from measurement m
+join cell c using (run_id, cell_id, replicate)
+where m.metric = 'action' and c.role = 'result' and c.status = 'ok';
+comment on view series_round is 'What each round of a series did to its table; joined by cell and round it labels what was measured in the round';
+comment on column series_round.run_id is 'The run';
+comment on column series_round.cell_id is 'The cell';
+comment on column series_round.replicate is 'The replicate of the cell''s block';
+comment on column series_round.series is 'The series step';
+comment on column series_round.round is 'The round, from 0';
+comment on column series_round.action is 'The steps that the round did, or: nothing';
+comment on column series_round.turn is 'How often the series had done that by then, from 1';
+
 create view against_published as
 with measured as (
-    select run_id, cell_id, step, metric, median as value, method
+    select run_id, cell_id, step, metric, round, median as value, method
     from summary
-    where node is null and round is null
-    qualify row_number() over (partition by run_id, cell_id, step, metric order by clock) = 1
+    where node is null
+    qualify row_number() over (partition by run_id, cell_id, step, metric, round order by clock) = 1
 ),
 planned as (
     select p.run_id, p.target, p.dialect, p.cell_id, any_value(p.levels) as levels, any_value(p.storage_form) as storage_form,
@@ -246,25 +262,29 @@ planned as (
     group by p.run_id, p.target, p.dialect, p.cell_id
 ),
 figure as (
-    select r.run_id, r.baseline, p.* exclude (run_id),
+    select r.run_id, r.baseline, json_merge_patch(r.baseline, '{"round": null}') as baseline_levels,
+        case when p.round is not null then coalesce(cast(r.baseline->>'round' as integer), p.round) end as baseline_round,
+        p.* exclude (run_id),
         case when p.metric = 'query_time' and starts_with(p.method, 'EXPLAIN ANALYZE') then 'execution_time' else p.metric end
             as our_metric
     from published p
     join run r using (experiment)
 ),
 their_baseline as (
-    select f.run_id, f.source, f.engine, f.profile, f.levels, f.step, f.metric, count(*) as candidates, any_value(b.value) as value
+    select f.run_id, f.source, f.engine, f.profile, f.levels, f.step, f.metric, f.round, count(*) as candidates,
+        any_value(b.value) as value
     from figure f
     join published b using (experiment, source, engine, profile, step, metric)
-    where is_baseline(b.levels, f.levels, f.baseline)
+    where is_baseline(b.levels, f.levels, f.baseline_levels) and b.round is not distinct from f.baseline_round
     group by all
 ),
 our_baseline as (
-    select f.run_id, p.target, f.levels, f.step, f.our_metric, count(*) as candidates, any_value(m.value) as value
-    from (select distinct run_id, baseline, levels, step, our_metric from figure) f
+    select f.run_id, p.target, f.levels, f.step, f.our_metric, f.baseline_round, count(*) as candidates, any_value(m.value) as value
+    from (select distinct run_id, baseline_levels, baseline_round, levels, step, our_metric from figure) f
     join planned p using (run_id)
     left join measured m on m.run_id = p.run_id and m.cell_id = p.cell_id and m.step = f.step and m.metric = f.our_metric
-    where is_baseline(p.levels, f.levels, f.baseline)
+        and m.round is not distinct from f.baseline_round
+    where is_baseline(p.levels, f.levels, f.baseline_levels)
     group by all
 ),
 beside as (
@@ -279,10 +299,11 @@ beside as (
     join planned p on p.run_id = f.run_id and levels_key(p.levels) = levels_key(f.levels)
     join run_target rt on rt.run_id = p.run_id and rt.target = p.target
     left join measured m on m.run_id = p.run_id and m.cell_id = p.cell_id and m.step = f.step and m.metric = f.our_metric
+        and m.round is not distinct from f.round
     left join their_baseline t on t.run_id = f.run_id and t.source = f.source and t.engine = f.engine and t.profile = f.profile
-        and t.levels = f.levels and t.step = f.step and t.metric = f.metric
+        and t.levels = f.levels and t.step = f.step and t.metric = f.metric and t.round is not distinct from f.round
     left join our_baseline o on o.run_id = f.run_id and o.target = p.target and o.levels = f.levels and o.step = f.step
-        and o.our_metric = f.our_metric
+        and o.our_metric = f.our_metric and o.baseline_round is not distinct from f.baseline_round
 ),
 explained as (
     select *,
@@ -310,7 +331,7 @@ explained as (
     from beside
 )
 select
-    run_id, experiment, target, dialect, source, engine, profile, storage_form, levels, step, metric, unit,
+    run_id, experiment, target, dialect, source, engine, profile, storage_form, levels, step, metric, round, unit,
     value as published_value, published_baseline, published_ratio, our_metric, our_value, our_baseline, our_ratio,
     our_ratio / nullif(published_ratio, 0) as agreement,
     missing is null and unlike is null as comparable, coalesce(missing, unlike) as reason,
@@ -328,6 +349,7 @@ comment on column against_published.storage_form is 'The storage form in words';
 comment on column against_published.levels is 'The levels that the figure belongs to';
 comment on column against_published.step is 'The step';
 comment on column against_published.metric is 'The metric of the study''s figure';
+comment on column against_published.round is 'The round of a series that the figure belongs to; NULL outside a series';
 comment on column against_published.unit is 'Unit of the values';
 comment on column against_published.published_value is 'The study''s figure';
 comment on column against_published.published_baseline is 'The study''s figure at the baseline with the same in-place levels';

@@ -33,3 +33,19 @@ class BlockPlace:
     setup: tuple[str, ...]
     teardown: tuple[str, ...]
     files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Autovacuum:
+    """How autovacuum is let loose on a table and called back, and the SQL that tells how often it has been there.
+
+    ``is_on`` is SQL for whether the server runs it anyway; where it does not, ``start`` and ``stop`` change a setting
+    of the whole server.
+    """
+
+    is_on: str
+    start: tuple[str, ...]
+    allow: str
+    visits: str
+    forbid: str
+    stop: tuple[str, ...]

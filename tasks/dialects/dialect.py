@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 from experiments.model import Column, Level, Levels
 from tasks.dialects import digests
 from tasks.dialects.column_types import kind_of
-from tasks.dialects.contract import BlockPlace, Session, SizeQuery
+from tasks.dialects.contract import Autovacuum, BlockPlace, Session, SizeQuery
 from tasks.dialects.facts import Capabilities, Fact, capabilities_from, hash_of
 from tasks.dialects.levels import index_of
 from tasks.dialects.plans import ReadPlan
@@ -21,7 +21,7 @@ from tasks.dialects.quoting import identifier
 # experiment's own placeholder and left alone.
 STORAGE_FACTORS = frozenset(
     {"orientation", "access_method", "blocksize", "compression", "checksum", "column_encoding", "distribution"}
-    | {"toast", "fillfactor", "logged", "index"}
+    | {"toast", "fillfactor", "logged", "index", "fastupdate", "gin_pending_list_limit"}
 )
 
 
@@ -116,6 +116,10 @@ class Dialect(ABC):
             return Refusal(f'access method "{method}" does not exist')
         return level
 
+    def found(self, factor: str) -> tuple[Level, ...]:
+        """The levels of a factor that the server has, whether an experiment declares them or not."""
+        return ()
+
     def residue(self, levels: Levels) -> bool:
         """Whether the in-place levels leave something on the table that taking them back does not remove."""
         return False
@@ -180,9 +184,37 @@ class Dialect(ABC):
     def checkpoint_sql(self, table: str) -> str:
         """Make all that was written durable in its final place."""
 
-    def vacuum_sql(self, table: str) -> str | None:
-        """Set visibility and give free space back to the table; None where there is nothing of the kind."""
+    def vacuum_sql(self, table: str, *, full: bool = False) -> str | None:
+        """Set visibility and give space back to the table, or ``full`` to the disk; None where that means nothing."""
         return None
+
+    def autovacuum(self, table: str) -> Autovacuum | None:
+        """How autovacuum is let loose on the table; None where there is none."""
+        return None
+
+    def child_sql(self, table: str, number: int) -> str | None:
+        """Make a table below another one, like it and with its indexes; None where tables have no children."""
+        return None
+
+    def locks_sql(self) -> str | None:
+        """One row: max_locks_per_transaction, and for how many sessions the lock table is made; None without one."""
+        return None
+
+    def extension_sql(self, name: str) -> str | None:
+        """Create an extension; None where there are none of that kind."""
+        return None
+
+    def extension_schema_sql(self, name: str) -> str | None:
+        """The schema that an extension is in, by no row where it has not been created."""
+        return None
+
+    def add_to_path_sql(self, schema: str) -> str:
+        """Find functions in that schema, too."""
+        raise AssertionError(f"{self.name} has no search path to extend by {schema}")
+
+    def index_options(self, levels: Levels) -> str:
+        """What follows the columns of CREATE INDEX."""
+        return ""
 
     def analyze_sql(self, table: str) -> str:
         """Gather the optimizer's statistics."""
@@ -214,9 +246,30 @@ class Dialect(ABC):
         """One row: the count and four sums, the same for the same rows on every engine."""
         return digests.digest_sql(self.spelling, table, columns)
 
+    def copy_sql(self, table: str, source: str, format: str) -> str:
+        """COPY rows into the table; ``source`` is the literal of a path that the server can read, or ``stdin``.
+
+        In the form of before PostgreSQL 9.0, which the whole family still takes; without a word the format is text.
+        """
+        return f"copy {table} from {source}{' csv' if format == 'csv' else ''}"
+
+    def truncate_sql(self, table: str) -> str:
+        """Empty the table."""
+        return f"truncate {table}"
+
+    def undo_sql(self) -> str | None:
+        """Bytes of undo that the server has written so far; None where there is no undo log."""
+        return None
+
     def backend_pid_sql(self) -> str | None:
         """The process that serves the session; None where it is our own."""
         return None
+
+
+def child_name(table: str, number: int) -> str:
+    """The name of a table's child: ``schema."t_0"`` below ``schema."t"``."""
+    schema, _, name = table.rpartition(".")
+    return f"{schema}.{identifier(f'{name.strip(chr(34))}_{number}')}"
 
 
 def lineage_of(dialect: type[Dialect]) -> tuple[str, ...]:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from experiments.model import Column, Level, Levels
-from tasks.dialects.column_types import Kind, kind_of
 from tasks.dialects.contract import BlockPlace, Session, SizeQuery
 from tasks.dialects.dialect import Dialect, Judged, Refusal, Rule
 from tasks.dialects.digests import DigestSpelling
+from tasks.dialects.duckdb_codecs import CODEC_KINDS, DEFAULT_BLOCK, SMALLEST_BITPACKED, block_size, codec_for
 from tasks.dialects.facts import Capabilities, Fact
 from tasks.dialects.levels import codec_of, size_of
 from tasks.dialects.plans import ReadPlan, read_duckdb_plan
@@ -22,23 +22,18 @@ DOCS = "https://duckdb.org/docs/stable/"
 LIVE = "seen on DuckDB 2.0.1"
 HEADER_BYTES = 3 * 4096
 """The main header and two database headers, before the first block."""
-SMALLEST_BITPACKED = 32768
-
-STRINGS: frozenset[Kind] = frozenset({"text", "char", "bytes"})
-NUMBERS: frozenset[Kind] = frozenset({"integer", "numeric", "boolean", "date", "timestamp"})
-CODEC_KINDS: Mapping[str, frozenset[Kind]] = {
-    "none": STRINGS | NUMBERS | {"float", "integers"},
-    "auto": frozenset(),
-    "zstd": STRINGS,
-    "dict_fsst": STRINGS,
-    "bitpacking": NUMBERS,
-    "rle": NUMBERS,
-}
-"""The kinds of column that a level of ``compression`` is given to; the other columns are left to DuckDB."""
 RECORDED = (
     *("threads", "max_memory", "storage_compatibility_version", "force_compression", "preserve_insertion_order"),
     *("fsync_mode", "wal_autocheckpoint", "index_scan_max_count", "index_scan_percentage"),
 )
+
+
+def csv_options(format: str) -> dict[str, str]:
+    """DuckDB's options for a file as PostgreSQL's COPY reads it by itself: csv, or text with tabs and backslash-N."""
+    given = {"header": "false", "delim": "','", "quote": "'\"'", "escape": "'\"'", "nullstr": "''"}
+    if format == "text":
+        given |= {"delim": "'\t'", "quote": "''", "escape": "''", "nullstr": r"'\N'"}
+    return given
 
 
 class DuckDB(Dialect):
@@ -48,7 +43,12 @@ class DuckDB(Dialect):
     version_pattern = r"^v\d+\.\d+\.\d+"
     own_facts: ClassVar[tuple[Fact, ...]] = (
         Fact("version_number", 20001, "Seen with 2.0.1.", LIVE),
-        Fact("page_size", 262144, "The block size of a file that was not told another.", f"{DOCS}internals/storage"),
+        Fact(
+            "page_size",
+            DEFAULT_BLOCK,
+            "The block size of a file that was not told another.",
+            f"{DOCS}internals/storage",
+        ),
         Fact(
             "block_sizes",
             (16384, 32768, 65536, 131072, 262144),
@@ -64,7 +64,7 @@ class DuckDB(Dialect):
         Fact(
             "smallest_bitpacked_block",
             SMALLEST_BITPACKED,
-            "In smaller blocks a column that asks for bitpacking is silently stored uncompressed.",
+            "Bytes of block per byte of value: in smaller blocks bitpacking is silently left out.",
             LIVE,
         ),
         Fact("index_methods", ("art",), "The adaptive radix tree is the one general index.", f"{DOCS}sql/indexes"),
@@ -119,13 +119,13 @@ class DuckDB(Dialect):
         if codec.name not in self.capabilities.codecs or codec.level is not None:
             known = ", ".join(sorted(self.capabilities.codecs))
             return Refusal(f'DuckDB does not compress with "{level}"; known: {known}')
-        if codec.name == "bitpacking" and _block_size(levels, self.capabilities.page_size) < SMALLEST_BITPACKED:
-            return Refusal(f"bitpacking does not fit blocks of {levels['blocksize']}: values are left uncompressed")
+        if codec.name == "bitpacking" and block_size(levels) < SMALLEST_BITPACKED * 4:
+            return Refusal(f"bitpacking does not fit blocks of {levels['blocksize']}: integers are left uncompressed")
         return level
 
     def column_option(self, column: Column, levels: Levels) -> str:
         """By column: force_compression would be ignored where it does not fit, without a word."""
-        codec = _codec_for(column, levels)
+        codec = codec_for(column, levels)
         return f" using compression {codec}" if codec else ""
 
     def session_settings(self) -> list[str]:
@@ -151,7 +151,7 @@ class DuckDB(Dialect):
         found = session.value(f"select block_size from pragma_database_size() where database_name = {database}")
         if "blocksize" in levels and found != size_of("blocksize", levels["blocksize"]):
             wrong.append(f"blocks have {found} bytes, asked for {levels['blocksize']}")
-        asked = {column.name: codec for column in columns if (codec := _codec_for(column, levels))}
+        asked = {column.name: codec for column in columns if (codec := codec_for(column, levels))}
         if levels.get("compression", "auto") != "auto" and not asked:
             wrong.append(f"no column can be compressed with {levels['compression']}")
         for name, codecs in _codecs_found(session, table).items():
@@ -187,19 +187,15 @@ class DuckDB(Dialect):
     def checkpoint_sql(self, table: str) -> str:
         return f"checkpoint {identifier(_database(table))}"
 
+    def copy_sql(self, table: str, source: str, format: str) -> str:
+        options = ", ".join(f"{name} {value}" for name, value in csv_options(format).items())
+        return f"copy {table} from {source} (format csv, auto_detect false, {options})"
+
     def explain_sql(self, query: str) -> str:
         return f"explain (analyze, format json) {query.strip().rstrip(';')}"
 
     def read_plan(self, rows: list[tuple[Any, ...]]) -> ReadPlan:
         return read_duckdb_plan(rows)
-
-
-def _codec_for(column: Column, levels: Levels) -> str | None:
-    """The codec that a column is told to use, by DuckDB's name for it."""
-    level = str(levels.get("compression", "auto"))
-    if kind_of(column) not in CODEC_KINDS[level]:
-        return None
-    return "uncompressed" if level == "none" else level
 
 
 def _codecs_found(session: Session, table: str) -> dict[str, set[str]]:
@@ -224,10 +220,6 @@ def _has_codec(session: Session, codec: str) -> bool:
         return False
     session.execute(f"drop table {table}")
     return True
-
-
-def _block_size(levels: Levels, default: int) -> int:
-    return size_of("blocksize", levels["blocksize"]) if "blocksize" in levels else default
 
 
 def _database(table: str) -> str:

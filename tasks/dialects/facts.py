@@ -40,6 +40,8 @@ class Capabilities:
     can_copy: bool = False
     pages_in_plans: bool = False
     file_per_block: bool = False
+    has_inheritance: bool = False
+    has_autovacuum: bool = False
     run_here: bool = True
     probed: bool = False
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from experiments.model import Level, Levels
 from tasks.dialects.contract import Session
 from tasks.dialects.dialect import Judged, Refusal, Rule
+from tasks.dialects.digests import DigestSpelling
 from tasks.dialects.facts import Capabilities, Fact
 from tasks.dialects.levels import index_of, word_of
 from tasks.dialects.plans import ReadPlan
@@ -34,6 +35,11 @@ class OpenGauss(PostgreSQL):
         Fact("wal_compression", (), "There is no such setting.", LIVE),
         Fact("wal_level", "hot_standby", "The default.", LIVE),
     )
+    # It writes -.05 where others write -0.05.
+    spelling: ClassVar[DigestSpelling] = replace(
+        PostgreSQL.spelling,
+        texts={**PostgreSQL.spelling.texts, "numeric": r"regexp_replace({c}::text, '^(-?)\.', '\10.')"},
+    )
 
     def probed(self, session: Session) -> Capabilities:
         """Storage types are no access methods in the catalog."""
@@ -55,7 +61,7 @@ class OpenGauss(PostgreSQL):
             return None
         if level not in self.capabilities.codecs:
             valid = 'Valid string are "no", "yes", "low", "middle", "high" for non-dfs table.'
-            return Refusal(f'Invalid string for  "COMPRESSION" option: {valid}')
+            return Refusal(f'Invalid string for "COMPRESSION" option: {valid}')
         return level
 
     def judge_toast(self, level: Level, levels: Levels) -> Judged:

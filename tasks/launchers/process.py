@@ -141,17 +141,15 @@ def inside(folder: Path, uid: int, programs: Path) -> list[int]:
     import psutil
 
     found = []
+    where, what = folder.resolve(), programs.resolve()
     for process in psutil.process_iter():
         try:
-            if process.uids().real == uid and _below(process.cwd(), folder) and _below(process.exe(), programs):
+            is_there = process.uids().real == uid and Path(process.cwd()).is_relative_to(where)
+            if is_there and Path(process.exe()).is_relative_to(what):
                 found.append(process.pid)
         except (psutil.Error, OSError):
             continue
     return found
-
-
-def _below(path: str, folder: Path) -> bool:
-    return bool(path) and Path(path).is_relative_to(folder.resolve())
 
 
 def send(pids: Iterable[int], number: signal.Signals) -> None:

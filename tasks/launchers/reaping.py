@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from tasks.launchers.place import Place
@@ -39,8 +40,9 @@ def _orphan(place: Place, path: Path) -> ServerFolder | None:
 
 def _remove_unborn(path: Path) -> None:
     """A folder that was made, and its maker killed before the record was there: no program ever ran in it."""
-    if set(os.listdir(path)) <= {f"{RECORD}.new"} and path.stat().st_uid == os.geteuid():
-        shutil.rmtree(path, ignore_errors=True)
+    with suppress(FileNotFoundError):  # its run is just removing it
+        if set(os.listdir(path)) <= {f"{RECORD}.new"} and path.stat().st_uid == os.geteuid():
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _reap(folder: ServerFolder) -> str:

@@ -61,8 +61,11 @@ class Server(ABC):
     """We launched it: it may be restarted and given any setting, and its processes are visible."""
     is_exclusive = True
     """Nobody else works on it, so CHECKPOINT and cache drops are allowed."""
-    settings: Mapping[str, str] = {}
-    """What was set on it in order to measure."""
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """What was set on it in order to measure."""
+        return {}
 
     @property
     def pid(self) -> int | None:

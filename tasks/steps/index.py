@@ -14,7 +14,8 @@ def run(step: Step, context: CellContext) -> None:
     if level == context.dialect.index_base_level:
         return
     name = f"{step.name}_index"
-    statement = context.dialect.create_index_sql(context.table, level, name)
+    options = context.dialect.index_options(context.cell.levels)
+    statement = f"{context.dialect.create_index_sql(context.table, level, name)}{options}"
     context.checkpoint()
     with context.costs(step.name):
         built = context.session.timed(statement)[1]

@@ -2,34 +2,77 @@
 
 from __future__ import annotations
 
+from statistics import median
+
 from experiments.model import Plan, Step
 from tasks.caches import bring_about
 from tasks.context import CellContext
 from tasks.integrity import result_digest
 
 METHOD = "statement and fetch, {} cache"
+PATIENCE = 4
+"""A query that does not settle is given up after this many times its repetitions."""
 
 
 def run(step: Step, context: CellContext) -> None:
     """Time sql/<name>.sql by the client; then EXPLAIN ANALYZE it once for the server's time and plan."""
     query = context.step_sql(step)
     context.checkpoint()
+    if step.options["stable_within"]:
+        _run_until_stable(step, context, query)
+    else:
+        _run_repeatedly(step, context, query)
+    if step.options["explain"]:
+        _explain(step, context, query)
+
+
+def _run_repeatedly(step: Step, context: CellContext, query: str) -> None:
     _warm_up(step, context, query)
-    for repetition in range(1, (context.repeats or step.options["repeats"]) + 1):
+    for repetition in range(1, _repeats(step, context) + 1):
         bring_about(step.options["cache"], context)
         with context.costs(step.name, repetition):
             seconds = context.session.timed(query)[1]
         _record_time(step, context, seconds, repetition)
-    _explain(step, context, query)
+
+
+def _repeats(step: Step, context: CellContext) -> int:
+    return int(context.repeats or step.options["repeats"])
+
+
+def _run_until_stable(step: Step, context: CellContext, query: str) -> None:
+    """The first run apart, with its costs; of the others the last ones count, once they lie close together."""
+    with context.costs(step.name):
+        rows, seconds = context.session.timed(query)
+    context.record(step.name, "first_query_time", seconds, "the first after a change", clock="client")
+    _record_result(step, context, rows)
+    wanted, limit = _repeats(step, context), step.options["stable_within"] / 100
+    times: list[float] = []
+    while not is_stable(times[-wanted:], wanted, limit) and len(times) < wanted * PATIENCE:
+        times.append(context.session.timed(query)[1])
+    for repetition, seconds in enumerate(times, 1):
+        _record_time(step, context, seconds, repetition, is_warmup=repetition <= len(times) - wanted)
+
+
+def is_stable(times: list[float], wanted: int, limit: float) -> bool:
+    """Whether there are as many times as ``wanted``, none further than ``limit`` (a share) from their median."""
+    if len(times) < wanted:
+        return False
+    middle = median(times)
+    return all(abs(time - middle) <= limit * middle for time in times)
 
 
 def _warm_up(step: Step, context: CellContext, query: str) -> None:
     for repetition in range(1, step.options["warmups"] + 1):
         rows, seconds = context.session.timed(query)
         _record_time(step, context, seconds, repetition, is_warmup=True)
-        if repetition == 1 and step.options["digest"]:
-            context.record(step.name, "result_digest", None, "of the fetched rows", text=result_digest(rows))
-            context.record(step.name, "rows", len(rows), "rows fetched")
+        if repetition == 1:
+            _record_result(step, context, rows)
+
+
+def _record_result(step: Step, context: CellContext, rows: list[tuple[object, ...]]) -> None:
+    if step.options["digest"]:
+        context.record(step.name, "result_digest", None, "of the fetched rows", text=result_digest(rows))
+        context.record(step.name, "rows", len(rows), "rows fetched")
 
 
 def _record_time(step: Step, context: CellContext, seconds: float, repetition: int, *, is_warmup: bool = False) -> None:

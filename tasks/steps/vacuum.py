@@ -1,16 +1,63 @@
-"""Settle the table: hint bits and visibility are set here, so that no timed query pays for them."""
+"""VACUUM of one kind or another: to settle a table before it is measured, or as what is measured."""
 
 from __future__ import annotations
 
+import time
+
 from experiments.model import Step
-from tasks.context import CellContext
+from tasks.context import CellContext, CellUnsupported
+from tasks.dialects.contract import Autovacuum
+from tasks.errors import StatementTimeout
+
+POLL_SECONDS = 0.05
 
 
 def run(step: Step, context: CellContext) -> None:
-    """Time VACUUM; an engine that keeps no dead rows has nothing to do."""
-    statement = context.dialect.vacuum_sql(context.table)
+    """Time the VACUUM that ``mode`` says; an engine that keeps no dead rows has nothing to do."""
+    mode = context.option(step, "mode")
+    if mode == "none":
+        return
+    if mode == "autovacuum":
+        _let_autovacuum_loose(step, context)
+        return
+    statement = context.dialect.vacuum_sql(context.table, full=mode == "VACUUM FULL")
     if statement is None:
         return
+    if context.series.round is not None:
+        context.checkpoint()
     with context.costs(step.name):
         seconds = context.session.timed(statement)[1]
-    context.record(step.name, "vacuum_time", seconds, "VACUUM", clock="client")
+    context.record(step.name, "vacuum_time", seconds, mode, clock="client")
+
+
+def _let_autovacuum_loose(step: Step, context: CellContext) -> None:
+    """Time how long it takes from being allowed until autovacuum has been at the table once."""
+    autovacuum = context.dialect.autovacuum(context.table)
+    if autovacuum is None:
+        raise CellUnsupported(f"{context.dialect.name} has no autovacuum for this table")
+    session, is_on = context.session, bool(context.session.value(autovacuum.is_on))
+    if not is_on and not context.server.is_ours:
+        raise CellUnsupported("autovacuum is off on this server, and not ours to switch on")
+    context.checkpoint()
+    try:
+        with context.costs(step.name):
+            seconds = _waited(autovacuum, context, is_on)
+    finally:
+        for statement in (autovacuum.forbid, *(() if is_on else autovacuum.stop)):
+            session.execute(statement)
+    context.record(step.name, "vacuum_time", seconds, "autovacuum, from being allowed to its end", clock="client")
+
+
+def _waited(autovacuum: Autovacuum, context: CellContext, is_on: bool) -> float:
+    """It looks at the counters of the server, so what the session has counted must be among them."""
+    session = context.session
+    if (flush := context.dialect.wal_flush_sql()) is not None:
+        session.execute(flush)
+    visits, started = session.value(autovacuum.visits), time.perf_counter()
+    for statement in (autovacuum.allow, *(() if is_on else autovacuum.start)):
+        session.execute(statement)
+    while session.value(autovacuum.visits) == visits:
+        if time.perf_counter() - started > context.target.timeout:
+            raise StatementTimeout(f"autovacuum did not come within {context.target.timeout:g} s")
+        time.sleep(POLL_SECONDS)
+    return time.perf_counter() - started

@@ -1,4 +1,4 @@
-"""Servers to ask: the embedded PostgreSQL, DuckDB in this process, and others where an environment variable has a DSN."""
+"""Servers to ask: embedded PostgreSQL, DuckDB in this process, and others that an environment variable names."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ REFUSED: list[tuple[str, Levels, str]] = [
     (
         "duckdb",
         {"blocksize": "16kB", "compression": "bitpacking"},
-        "bitpacking does not fit blocks of 16kB: values are left uncompressed",
+        "bitpacking does not fit blocks of 16kB: integers are left uncompressed",
     ),
     ("duckdb", {"index": "btree(c2)"}, 'access method "btree" does not exist'),
     ("opengauss", {"orientation": "ao_row"}, 'orientation "ao_row" is not known; known: heap, column'),
@@ -165,7 +165,8 @@ REFUSED: list[tuple[str, Levels, str]] = [
     (
         "opengauss",
         {**COLUMN, "compression": "zstd"},
-        'Invalid string for  "COMPRESSION" option: Valid string are "no", "yes", "low", "middle", "high" for non-dfs table.',
+        'Invalid string for "COMPRESSION" option:'
+        ' Valid string are "no", "yes", "low", "middle", "high" for non-dfs table.',
     ),
     ("opengauss", {**COLUMN, "index": "hash(c2)"}, 'access method "hash" does not support column store'),
     ("opengauss", {"index": "psort(c2)"}, 'access method "psort" does not support row store'),

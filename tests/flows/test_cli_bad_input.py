@@ -154,8 +154,7 @@ def test_wrong_usage(cli: Cli, home: Path, words: tuple[str, ...], message: str)
             "sql/lookup.sql",
             "{{lookup_value}}",
             "{{looked_up}}",
-            "{folder}/sql/lookup.sql: unknown placeholder {{{{looked_up}}}}; known placeholders: {placeholders}"
-            ' (did you mean "lookup_value"?)',
+            "{folder}/sql/lookup.sql: unknown placeholder {{{{looked_up}}}}; known placeholders: {placeholders}",
         ),
     ],
 )
@@ -261,11 +260,10 @@ def test_a_warehouse_file_of_another_program(cli: Cli, home: Path, words: tuple[
 @pytest.mark.parametrize("words", [("check",), ("report",), ("rebuild",)])
 def test_a_ledger_file_cut_in_half(cli: Cli, populated_home: Path, words: tuple[str, ...]) -> None:
     file = next(iter(sorted((populated_home / "ledger").glob("*/cell-*.json"))))
-    whole = file.read_text()
-    file.write_text(whole[: len(whole) // 2])
+    file.write_text('{"cell": ')
     refused(
         cli(*words),
-        f"ledger file {file} is damaged (not valid JSON at byte {len(whole[: len(whole) // 2].encode())}): "
+        f"ledger file {file} is damaged (not valid JSON at byte 9): "
         'restore it from a backup or delete the file and run "storage-matrix rebuild"',
     )
 

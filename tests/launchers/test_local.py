@@ -18,7 +18,7 @@ from tasks.launchers.place import Place
 from tasks.launchers.process import started
 from tasks.launchers.registry import launch
 from tasks.launchers.server import Owner, Server, SettingsRefused
-from tests.launchers.conftest import DEBIAN, EMBEDDED, needs_root
+from tests.launchers.conftest import DEBIAN, EMBEDDED, needs_root, temporary_root
 
 BUILDS = [
     pytest.param(EMBEDDED, id="embedded"),
@@ -30,16 +30,30 @@ BUILDS = [
 ]
 
 
-@pytest.fixture(params=BUILDS)
-def server(place: Place, request: pytest.FixtureRequest) -> Iterator[Server]:
-    with launch(request.param, place, Owner.run()) as launched:
+@pytest.fixture(scope="module")
+def shared_place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    with temporary_root() as root:
+        yield Place.of(tmp_path_factory.mktemp("home"), os.environ | {"STORAGE_MATRIX_DATA": str(root)})
+
+
+@pytest.fixture(scope="module", params=BUILDS)
+def server(shared_place: Place, request: pytest.FixtureRequest) -> Iterator[Server]:
+    with launch(request.param, shared_place, Owner.run()) as launched:
+        yield launched
+
+
+@pytest.fixture(scope="module")
+def shared_embedded(shared_place: Place) -> Iterator[Server]:
+    with launch(EMBEDDED, shared_place, Owner.run()) as launched:
         yield launched
 
 
 @pytest.fixture
-def embedded(place: Place) -> Iterator[Server]:
-    with launch(EMBEDDED, place, Owner.run()) as launched:
-        yield launched
+def embedded(shared_embedded: Server) -> Server:
+    """A test may change its settings or kill it, as long as it comes back."""
+    shared_embedded.revive()
+    shared_embedded.restore()
+    return shared_embedded
 
 
 def test_it_answers_as_superuser_with_the_measuring_settings(server: Server) -> None:
@@ -204,13 +218,14 @@ def test_a_killed_postmaster_is_started_again_with_what_was_committed(embedded: 
     assert answer(embedded.url, "select a from kept") == 1
 
 
-def test_a_server_that_cannot_come_back_says_why(embedded: Server) -> None:
-    assert embedded.pid is not None
-    assert embedded.data_directory is not None
-    os.kill(embedded.pid, signal.SIGKILL)
-    (embedded.data_directory / "PG_VERSION").write_text("9\n")
-    with pytest.raises(UserError) as error:
-        embedded.revive()
+def test_a_server_that_cannot_come_back_says_why(place: Place) -> None:
+    with launch(EMBEDDED, place, Owner.run()) as server:
+        assert server.pid is not None
+        assert server.data_directory is not None
+        os.kill(server.pid, signal.SIGKILL)
+        (server.data_directory / "PG_VERSION").write_text("9\n")
+        with pytest.raises(UserError) as error:
+            server.revive()
     assert error.value.exit_code == 4
     assert str(error.value).startswith('target "embedded": the server is not up: database files are incompatible')
     assert "\n" not in str(error.value)

@@ -25,15 +25,26 @@ UP = "server = service.up(embedded, place); print(server.pid, server.psql_line()
 
 
 @pytest.fixture
-def postmaster(place: Place, script: Script) -> int:
-    """A server that another process put up, before it ended."""
+def postmaster(place: Place) -> int:
+    """A server that the user put up."""
+    with service.up(EMBEDDED, place) as server:
+        assert server.pid is not None
+        return server.pid
+
+
+def test_it_outlives_its_command(place: Place, script: Script) -> None:
     told = script(UP, home=place.home).communicate(timeout=60)[0]
-    return int(told.split()[0])
-
-
-def test_it_outlives_its_command_and_is_used_by_runs(place: Place, postmaster: int) -> None:
+    postmaster = int(told.split()[0])
     assert started(postmaster)
     assert reap_orphans(place) == []
+    found = find_user_server(EMBEDDED, place)
+    assert found is not None
+    with found:
+        assert found.pid == postmaster
+        assert found.psql_line() == told.strip().partition(" ")[2]
+
+
+def test_it_is_used_by_one_run_after_the_other(place: Place, postmaster: int) -> None:
     with acquire(EMBEDDED, place, Owner.run(), settings={"work_mem": "5MB"}) as server:
         assert answer(server.url, "show work_mem") == "5MB"
         with connect(server.url, 5) as connection:

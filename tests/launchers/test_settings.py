@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from experiments.model import UserError
 from tasks.launchers.launched import merged
 from tasks.launchers.settings import GREENPLUM, POSTGRESQL, Setting, machine_memory, measuring, sized
 
@@ -44,3 +45,9 @@ def test_a_later_setting_wins_whatever_its_case_and_booleans_are_on_and_off() ->
         "jit": "on",
         "work_mem": "64",
     }
+
+
+def test_a_name_that_would_become_another_line_is_refused() -> None:
+    with pytest.raises(UserError) as error:
+        merged({"work_mem = 1\nfsync": "off"})
+    assert str(error.value) == "server setting 'work_mem = 1\\nfsync': not a name of a setting"

@@ -81,7 +81,9 @@ def test_at_most_five_rows_are_shown(verdict: Judge) -> None:
 
 
 def test_levels_are_shown_as_levels_and_numbers_with_six_digits(verdict: Judge) -> None:
-    frame = """select '{"toast": "external"}'::json as levels, 3.14159265 as ratio, null as note union all select null, 1, 'n'"""
+    frame = """
+    select '{"toast": "external"}'::json as levels, 3.14159265 as ratio, null as note union all select null, 1, 'n'
+    """
 
     assert json.loads(verdict(frame, AT_MOST_2).observed) == [{"levels": {"toast": "external"}, "ratio": 3.14159}]
 

@@ -19,17 +19,18 @@ from warehouse.formatting import counted, digits, humanise, listed, scale_for, s
         (1.8744, "seconds", "1.87 s"),
         (120.526, "seconds", "121 s"),
         (599.4, "seconds", "599 s"),
-        (900, "seconds", "15 min"),
+        (900, "seconds", "15.0 min"),
         (0, "bytes", "0 B"),
         (512, "bytes", "512 B"),
-        (8192, "bytes", "8 kB"),
+        (8192, "bytes", "8.00 kB"),
         (16_384_000, "bytes", "15.6 MB"),
-        (44 * 1024**3, "bytes", "44 GB"),
+        (44 * 1024**3, "bytes", "44.0 GB"),
         (1_307 * 1024**2, "bytes", "1.28 GB"),
         (20_000, "rows", "20,000"),
         (1_234, "pages", "1,234"),
         (104_005, "per_second", "104 k/s"),
         (2.345, "per_second", "2.35 /s"),
+        (12, "per_second", "12 /s"),
         (0.62, "ratio", "0.620"),
     ],
 )
@@ -39,7 +40,15 @@ def test_a_value_is_printed_with_three_digits_and_a_unit(value: float | None, un
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(9.996, "10.0"), (0.9996, "1.00"), (1234.5, "1,234"), (0.0004, "0.0004"), (-0.5, "-0.500"), (100, "100")],
+    [
+        (9.996, "10.0"),
+        (0.9996, "1.00"),
+        (1234.5, "1,234"),
+        (0.0004, "0.0004"),
+        (-0.5, "-0.500"),
+        (100, "100"),
+        (1, "1.00"),
+    ],
 )
 def test_digits_do_not_jump_at_a_power_of_ten(value: float, text: str) -> None:
     assert digits(value) == text

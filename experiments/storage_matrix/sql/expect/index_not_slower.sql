@@ -1,9 +1,12 @@
 -- One row per indexed cell, less those whose plan is known to read 5 % or more of the pages that the full scan reads, or
--- whose engine does not count pages. slower_by is beyond a noise floor of half a millisecond.
+-- whose engine does not count pages. Slower means that the two intervals lie apart by more than the noise floor of half a
+-- millisecond.
 with lookup as (
     select
         cell_id,
         max(median) filter (metric = 'query_time') as seconds,
+        max(interval_low) filter (metric = 'query_time') as low,
+        max(interval_high) filter (metric = 'query_time') as high,
         max(median) filter (metric = 'pages_accessed') as pages
     from summary
     where step = 'lookup' and node is null
@@ -19,7 +22,7 @@ pair as (
 )
 select
     pair.target, storage_form, in_place, scan.seconds as scan_seconds, own.seconds as index_seconds, scan.pages as scan_pages,
-    own.pages as index_pages, greatest(own.seconds - scan.seconds - 0.0005, 0) as slower_by
+    own.pages as index_pages, greatest(own.low - scan.high - 0.0005, 0) as slower_by
 from pair
 left join lookup as scan on scan.cell_id = base_cell
 left join lookup as own on own.cell_id = pair.cell_id

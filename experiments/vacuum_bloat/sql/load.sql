@@ -1,0 +1,1 @@
+insert into {{table}} select id, v from {{source}}

@@ -1,0 +1,1 @@
+update {{table}} set v = v, id = id
