@@ -16,7 +16,7 @@ from experiments.parameters import read_narrowing, read_parameters, read_profile
 from experiments.reading import Section
 from experiments.settings import read_settings
 from experiments.sqlfiles import FRAMES, Use
-from experiments.steps import read_steps
+from experiments.steps import check_columns, read_steps
 
 KEYS = (
     "question", "source", "files", "values", "parameters", "profiles", "table", "factors", "in_place", "settings",
@@ -40,6 +40,7 @@ def read_declaration(name: str, root: Section, dialects: Collection[str]) -> Exp
     columns, key, row_bytes = read_table(root.section("table"))
     steps = read_steps(root, factors, parameters, dialects)
     check_indexes(root, factors, steps, columns)
+    check_columns(root, steps, columns)
     files = read_files(root.section("files"))
     check_copies(root, steps, files)
     return Experiment(

@@ -19,7 +19,7 @@ LEVEL_RULE = (
     "a level has letters, digits, spaces and _ . : , ( ) % + - (no --), starts with a letter or digit, "
     "and has at most 64 characters"
 )
-INDEX = re.compile(r"(?P<method>[a-z][a-z0-9_]*)\((?P<columns>[a-z][a-z0-9_]*(?:, ?[a-z][a-z0-9_]*)*)\)")
+INDEX = re.compile(r"(?:unique )?(?P<method>[a-z][a-z0-9_]*)\((?P<columns>[a-z][a-z0-9_]*(?:, ?[a-z][a-z0-9_]*)*)\)")
 NO_INDEX = "none"
 
 
@@ -109,14 +109,12 @@ def chosen_levels(section: Section, factors: Iterable[Factor]) -> dict[str, tupl
 
 
 def index_parts(level: Level) -> tuple[str, tuple[str, ...]] | None:
-    """``btree(c2, id)`` as its method and columns; None where the level is no index."""
+    """``btree(c2, id)``, which may be ``unique``, as its method and columns; None where the level is no index."""
     match = INDEX.fullmatch(str(level))
     return (match["method"], tuple(re.split(", ?", match["columns"]))) if match else None
 
 
-def check_indexes(
-    root: Section, factors: Iterable[Factor], steps: Iterable[Step], columns: Iterable[Column]
-) -> None:
+def check_indexes(root: Section, factors: Iterable[Factor], steps: Iterable[Step], columns: Iterable[Column]) -> None:
     """The levels that an index step builds must be ``none`` or an index on columns that the table has."""
     built = {step.options["factor"] for step in steps if step.kind == "index"}
     names = [column.name for column in columns]

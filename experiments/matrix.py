@@ -32,8 +32,8 @@ class Judge(Protocol):
     def facts_hash(self) -> str:
         """A hash that changes with the facts that shape a cell's SQL."""
 
-    def effective(self, levels: Levels) -> tuple[Levels, str | None]:
-        """The levels that really apply, and why the target refuses them, if it does."""
+    def effective(self, levels: Levels, key: str | None = None) -> tuple[Levels, str | None]:
+        """The levels that really apply, and why the target refuses them, if it does; ``key`` is the table's."""
 
     def found(self, factor: str) -> tuple[Level, ...]:
         """The levels of a factor that the target has, whether declared or not, as far as it was probed."""
@@ -122,7 +122,7 @@ class _TargetPlan:
             if is_excluded(declared, self.experiment.excluded):
                 continue
             if all(declared.get(name) in asked for name, asked in self.only.items()):
-                levels, reason = self.judge.effective(declared)
+                levels, reason = self.judge.effective(declared, self.experiment.key)
                 if levels.keys() >= self.only.keys():
                     cell_id = digest(self.experiment.name, self.target.name, levels)
                     yield _Draft(cell_id, levels, missing or reason)

@@ -8,7 +8,7 @@ from itertools import chain
 from experiments.factors import chosen_levels
 from experiments.language import COMMON, STEP_KINDS
 from experiments.metrics import METRICS
-from experiments.model import Factor, Level, Step
+from experiments.model import Column, Factor, Level, Step
 from experiments.naming import listed, quoted
 from experiments.reading import Section
 from experiments.series import check_series, read_rounds
@@ -48,10 +48,22 @@ def _step(section: Section, factors: Sequence[Factor], dialects: list[str]) -> S
         values["sql"] = section.name("sql") if "sql" in section.data else name
     if kind == "series":
         values = read_rounds(section, values)
+    if kind == "analyze":
+        values["columns"] = _texts(section, "columns")
     if kind == "measure":
         values["metrics"] = _texts(section, "metrics", METRICS)
         values["extensions"] = _texts(section, "extensions")
     return Step(kind, name, values.pop("at") or STEP_KINDS[kind].at, values)
+
+
+def check_columns(root: Section, steps: Iterable[Step], columns: Iterable[Column]) -> None:
+    """The columns that steps name are columns of the table."""
+    known = [column.name for column in columns]
+    for section, step in zip(root.sections("steps"), steps, strict=True):
+        for index, name in enumerate(step.options.get("columns", ())):
+            section.one_of("column", f"columns[{index}]", name, known)
+        if step.options.get("column") is not None:
+            section.one_of("column", "column", step.options["column"], known)
 
 
 def _texts(section: Section, key: str, known: Collection[str] = ()) -> tuple[str, ...]:

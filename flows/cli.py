@@ -87,7 +87,7 @@ def plan(
     options: Options = NOTHING_SAID,
     probe: Annotated[bool, Parameter(help="Reach or start the targets and ask what they really support.")] = False,
     script: Annotated[
-        str | None, Parameter(metavar="CELL", help="Print a psql or duckdb script that reproduces this cell by hand.")
+        str | None, Parameter(metavar="CELL", help="Print a script for psql or duckdb: the cell of this id by hand.")
     ] = None,
 ) -> int:
     """Show what a run would do: cells, blocks, DDL, what is unsupported, time, disk, WAL.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from experiments.language import STEP_KINDS
 from experiments.matrix import at_base, step_is_for
 from experiments.model import Block, Cell, Request, Step
 from experiments.sqlfiles import sql_for
@@ -15,55 +17,67 @@ from tasks.target_run import place_levels
 
 @dataclass
 class BlockSql:
-    """The statements of one block. ``directory`` is where an engine with a file per block puts it.
+    """The statements of one block, with files in the working directory.
 
-    ``values`` stand for what only a run can look up in the rows.
+    ``looked_up`` stands for the values that only a run can read from the rows.
     """
 
     request: Request
     dialect: Dialect
     block: Block
-    directory: str = "."
-    values: Mapping[str, object] = field(default_factory=dict)
+    looked_up: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.place = self.dialect.block_setup(f"b{self.block.block_id}", self.directory, self.block.levels)
-        self.source = self.dialect.block_setup("source", self.directory, {})
+        self.place = self.dialect.block_setup(f"b{self.block.block_id}", ".", self.block.levels)
+        self.source = self.dialect.block_setup("source", ".", {})
 
     @property
     def table(self) -> str:
         """The block's table."""
         return self.place.table
 
-    def sql(self, name: str, cell: Cell) -> str:
-        """A SQL file of the experiment as ``cell`` runs it."""
+    def sql(self, name: str, cell: Cell, options: Mapping[str, object] | None = None) -> str:
+        """A SQL file of the experiment as ``cell`` runs it, without its semicolon."""
         experiment = self.request.experiment
         values = {
-            **self.request.parameters,
-            **self.values,
+            **self._values(cell),
             "source": Fragment(self.source.table),
             **place_levels(self.dialect, cell.levels, self.table, experiment),
+            **(options or {}),
         }
         where = f"{experiment.name}/sql/{name}.sql"
         return render(sql_for(experiment, name, self.dialect.lineage), values, where).strip().rstrip(";")
+
+    def step_sql(self, step: Step, cell: Cell) -> str:
+        """The SQL file of a step; its options may stand in it too."""
+        return self.sql(step.options["sql"], cell, step.options)
+
+    def option(self, step: Step, key: str, cell: Cell) -> Any:
+        """An option of a step; where it names a factor or parameter, the value in this cell."""
+        declared, value = STEP_KINDS[step.kind].options[key], step.options[key]
+        return self._values(cell).get(value, declared.default) if declared.names_value(value) else value
+
+    def _values(self, cell: Cell) -> dict[str, object]:
+        files = {name: f"{name}.{file.format}" for name, file in self.request.experiment.files.items()}
+        return {**self.request.parameters, **self.looked_up, **files, **cell.levels}
 
     def steps(self, cell: Cell, *, loading: bool) -> list[Step]:
         """The steps that ``cell`` owns, those of the load too if it is the one that loads."""
         experiment, lineage = self.request.experiment, self.dialect.lineage
         is_base = at_base(experiment, cell.levels, lineage)
         owned = {"every": True, "load": loading, "base": is_base, "change": not is_base, "series": False}
-        return [step for step in experiment.steps if owned.get(step.at) and step_is_for(step, lineage, cell.levels)]
+        return [step for step in experiment.steps if owned[step.at] and step_is_for(step, lineage, cell.levels)]
 
     def create(self, step: Step, cell: Cell) -> Iterator[str]:
         """What makes the table in its storage form."""
-        yield self.sql(step.options["sql"], cell)
+        yield self.step_sql(step, cell)
         yield from self.dialect.after_create(self.table, self.request.experiment.columns, cell.levels)
 
     def index(self, step: Step, cell: Cell) -> Iterator[str]:
-        """What builds the index of an in-place level."""
+        """What builds the index of a level."""
         level = cell.levels.get(step.options["factor"])
         if level is not None and level != self.dialect.index_base_level:
-            statement = self.dialect.create_index_sql(self.table, str(level), f"{step.name}_index")
+            statement = self.dialect.create_index_sql(self.table, level, f"{step.name}_index")
             yield f"{statement}{self.dialect.index_options(cell.levels)}"
 
     def ddl(self) -> list[str]:

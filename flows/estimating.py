@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from experiments.matrix import at_base, step_is_for
-from experiments.model import Block, Cell, Matrix, Request
+from experiments.model import Block, Cell, Levels, Matrix, Request
 from tasks.dialects.dialect import Dialect
 
 # Rough on purpose: a laptop's PostgreSQL on the study's rows. Storage form and disk move them by a factor of five.
@@ -28,34 +28,40 @@ class Estimate:
     wal_bytes: float
 
 
-def table_bytes(request: Request) -> float:
-    """One table without compression; 0 where the experiment has no parameter ``rows`` to tell."""
-    rows = request.parameters.get("rows")
-    return float(rows) * request.experiment.row_bytes if isinstance(rows, int | float) else 0.0
+def table_bytes(request: Request, levels: Levels) -> float:
+    """A table without compression; 0 where the experiment has no parameter ``rows`` to tell."""
+    rows, times = request.parameters.get("rows"), request.experiment.times
+    if not isinstance(rows, int | float):
+        return 0.0
+    return float(rows) * float(levels.get(times, 1) if times else 1) * request.experiment.row_bytes
 
 
-def disk_bytes(request: Request) -> float:
-    """The source and one block: blocks are dropped before the next one begins. The source is taken to be as wide."""
-    return table_bytes(request) * (2 if request.experiment.source else 1)
+def disk_bytes(request: Request, blocks: list[Block]) -> float:
+    """The source and the largest block: one is dropped before the next begins. The source is taken to be as wide."""
+    source = table_bytes(request, {}) if request.experiment.source and blocks else 0.0
+    return source + max((table_bytes(request, block.levels) for block in blocks), default=0.0)
+
+
+def measured_blocks(matrix: Matrix, target: str) -> list[Block]:
+    """The blocks of a target that have a table."""
+    return [block for block in matrix.blocks if block.target == target and block.cells[0].role == "result"]
 
 
 def estimate(request: Request, matrix: Matrix, dialects: Mapping[str, Dialect]) -> dict[str, Estimate]:
     """The estimate for each target."""
-    return {
-        name: _of_target(request, [block for block in matrix.blocks if block.target == name], dialect)
-        for name, dialect in dialects.items()
-    }
+    return {name: _of_target(request, measured_blocks(matrix, name), dialect) for name, dialect in dialects.items()}
 
 
 def _of_target(request: Request, blocks: list[Block], dialect: Dialect) -> Estimate:
-    measured = [block for block in blocks if block.cells[0].role == "result"]
-    cells = [cell for block in measured for cell in block.cells]
-    loads = len(measured) + (1 if request.experiment.source else 0)
-    read = PASSES_AFTER_LOAD * len(measured) + sum(_passes(request, cell, dialect.lineage) for cell in cells)
-    one = table_bytes(request)
-    seconds = loads * one / LOADED_PER_SECOND + read * one / READ_PER_SECOND + len(cells) * SECONDS_PER_CELL
-    wal = loads * one if dialect.capabilities.has_wal else 0.0
-    return Estimate(seconds, disk_bytes(request) if measured else 0.0, wal)
+    loaded = sum(table_bytes(request, block.levels) for block in blocks)
+    if request.experiment.source and blocks:
+        loaded += table_bytes(request, {})
+    seconds = loaded / LOADED_PER_SECOND
+    for block in blocks:
+        passes = PASSES_AFTER_LOAD + sum(_passes(request, cell, dialect.lineage) for cell in block.cells)
+        seconds += passes * table_bytes(request, block.levels) / READ_PER_SECOND
+        seconds += sum(SECONDS_PER_CELL + _fixed(request, cell, dialect.lineage) for cell in block.cells)
+    return Estimate(seconds, disk_bytes(request, blocks), loaded if dialect.capabilities.has_wal else 0.0)
 
 
 def _passes(request: Request, cell: Cell, lineage: tuple[str, ...]) -> int:
@@ -63,6 +69,14 @@ def _passes(request: Request, cell: Cell, lineage: tuple[str, ...]) -> int:
     scope = "base" if at_base(request.experiment, cell.levels, lineage) else "change"
     passes = 0
     for step in request.experiment.steps:
-        if step.kind == "query" and step.at in ("every", scope) and step_is_for(step, lineage):
+        if step.kind == "query" and step.at in ("every", scope) and step_is_for(step, lineage, cell.levels):
             passes += (request.repeats or step.options["repeats"]) + step.options["warmups"] + PASSES_TO_EXPLAIN
     return passes
+
+
+def _fixed(request: Request, cell: Cell, lineage: tuple[str, ...]) -> float:
+    """The seconds of steps that run for a declared time."""
+    steps = [step for step in request.experiment.steps if step_is_for(step, lineage, cell.levels)]
+    known = {**request.parameters, **cell.levels}
+    declared = (step.options["seconds"] for step in steps if "seconds" in step.options)
+    return sum(float(known.get(seconds, 0) if isinstance(seconds, str) else seconds) for seconds in declared)

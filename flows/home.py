@@ -13,8 +13,20 @@ FOLDER = ".storage-matrix"
 
 
 def find_home(option: Path | None, environ: Mapping[str, str]) -> Path:
-    """``--home``, else the variable, else a folder of the working directory; absolute, and perhaps not there yet."""
-    return Path(option or environ.get(VARIABLE) or FOLDER).expanduser().absolute()
+    """``--home``, else the variable, else a folder of the working directory; absolute, and perhaps not there yet.
+
+    Raises ``UserError`` where it is there, or may be, and cannot be read.
+    """
+    home = Path(option or environ.get(VARIABLE) or FOLDER).absolute()
+    try:
+        home.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return home
+    except OSError as error:
+        raise _refused(home, f"cannot be reached ({error.strerror})") from None
+    if not os.access(home, os.R_OK | os.X_OK):
+        raise _refused(home, "cannot be read")
+    return home
 
 
 def make_home(home: Path) -> Path:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tasks.dialects.registry import lineages
-
-from experiments.model import Experiment, Level, Target, UserError
+from experiments.model import Experiment, Target, UserError
 from experiments.spec import find_experiment, list_experiments
 from experiments.targets import load_targets
 from flows.asking import DEFAULT_TARGETS
 from flows.output import plain_table, print_json, standard_output
+from tasks.dialects.registry import lineages
 from warehouse.formatting import spelled
 
 if TYPE_CHECKING:
@@ -38,9 +37,9 @@ def show(home: Path, *, as_json: bool) -> int:
         print_json({"experiments": [_as_data(found) for found in experiments], "targets": [*map(_target, targets)]})
         return 0
     console = standard_output()
-    console.print(_experiments(experiments))
-    console.print()
-    console.print(_targets(targets))
+    for table in (_experiments(experiments), _profiles(experiments), _targets(targets)):
+        console.print(table)
+        console.print()
     return 0
 
 
@@ -74,18 +73,22 @@ def _target(target: Target) -> dict[str, object]:
 
 
 def _experiments(experiments: Iterable[Found]) -> Table:
-    table = plain_table("experiment", "question", "profiles")
+    table = plain_table("experiment", "question")
     for found in experiments:
         if found.experiment is None:
             table.add_row(found.name, found.problem, style="red")
         else:
-            profiles = "\n".join(_profile(*profile) for profile in found.experiment.profiles.items())
-            table.add_row(found.name, found.experiment.question, profiles)
+            table.add_row(found.name, found.experiment.question)
     return table
 
 
-def _profile(name: str, parameters: Mapping[str, Level]) -> str:
-    return f"{name} ({spelled(parameters)})" if parameters else name
+def _profiles(experiments: Iterable[Found]) -> Table:
+    """The first profile of an experiment is its default."""
+    table = plain_table("experiment", "profile", "parameters")
+    for found in experiments:
+        for name, parameters in found.experiment.profiles.items() if found.experiment else ():
+            table.add_row(found.name, name, spelled(parameters))
+    return table
 
 
 def _targets(targets: Iterable[Target]) -> Table:

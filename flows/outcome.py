@@ -19,12 +19,11 @@ PIPE_CLOSED = 141
 def exit_code(results: Iterable[CellResult], verdicts: Iterable[Verdict], *, interrupted: bool = False) -> int:
     """The first that applies; wrong usage and targets out of reach have already ended the run as a ``UserError``.
 
-    Of several attempts at a cell the last counts.
+    Every attempt at a cell counts: that a server died is worth knowing, even if it came back and the cell ran again.
     """
     if interrupted:
         return INTERRUPTED
-    last = {(result.cell.cell_id, result.cell.replicate): result.status for result in results}
     critical = [verdict.outcome for verdict in verdicts if verdict.severity == "critical"]
-    if {"failed", "timeout", "cancelled"} & set(last.values()) or "error" in critical:
+    if {"failed", "timeout", "cancelled"} & {result.status for result in results} or "error" in critical:
         return CELLS_FAILED
     return CLAIM_FAILED if "fail" in critical else ALL_WELL

@@ -146,17 +146,17 @@ def _headline(plan: TargetPlan, probe: bool) -> str:
 def _blocks(plan: TargetPlan, ids: Mapping[str, str]) -> Table:
     """A line per block; its cells by their in-place levels, each with the id that --script takes."""
     factors = list(dict.fromkeys(name for block in plan.blocks for name in block.levels))
-    table = plain_table(*factors, "cells (id: in-place levels, in order)")
+    table = plain_table(*factors, "cells in order")
     for block in plan.blocks:
         levels = [text(block.levels[name]) if name in block.levels else "" for name in factors]
-        cells = "  ".join(f"{ids[cell.cell_id]}: {_added(block.levels, cell)}" for cell in block.cells)
-        table.add_row(*levels, cells)
+        table.add_row(*levels, "  ".join(_named(ids[cell.cell_id], block.levels, cell) for cell in block.cells))
     return table
 
 
-def _added(levels: Levels, cell: Cell) -> str:
-    """The in-place levels of a cell."""
-    return levels_in_words({name: level for name, level in cell.levels.items() if name not in levels}) or "base"
+def _named(name: str, levels: Levels, cell: Cell) -> str:
+    """A cell's id, and its in-place levels where it has such."""
+    added = levels_in_words({factor: level for factor, level in cell.levels.items() if factor not in levels})
+    return f"{name}: {added}" if added else name
 
 
 def _unsupported(plan: TargetPlan) -> Iterator[str]:

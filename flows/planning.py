@@ -9,7 +9,7 @@ from pathlib import Path
 from experiments.matrix import expand
 from experiments.model import Matrix, Request, Target, UserError
 from experiments.targets import Secrets
-from flows.estimating import disk_bytes
+from flows.estimating import disk_bytes, measured_blocks
 from tasks.dialects.dialect import Dialect
 from tasks.dialects.registry import dialect_named, probe
 from tasks.launchers.place import Place
@@ -42,13 +42,12 @@ def probed_dialects(request: Request, place: Place, secrets: Secrets) -> tuple[d
 
 def check_disk(request: Request, matrix: Matrix, free: Free) -> None:
     """Refuse a run that cannot fit; raises ``UserError``. A target whose free space nobody knows is let through."""
-    needed = disk_bytes(request)
-    for target in dict.fromkeys(block.target for block in matrix.blocks):
-        there = free.get(target)
+    for target in request.targets:
+        needed, there = disk_bytes(request, measured_blocks(matrix, target.name)), free.get(target.name)
         if there is not None and needed > there:
             raise UserError(
-                f"target {target}: {request.parameters['rows']:,} rows need about {humanise(needed, 'bytes')} of disk "
-                f"(the source and one block at a time), {humanise(there, 'bytes')} are free; set fewer rows with "
+                f"target {target.name}: {request.parameters['rows']:,} rows need about {humanise(needed, 'bytes')} of "
+                f"disk (the source and one block at a time), {humanise(there, 'bytes')} are free; set fewer rows with "
                 f"--set rows=N, or make room"
             )
 

@@ -37,9 +37,8 @@ def check_run(home: Path, run: str, *, as_json: bool) -> int:
 
 def report_run(home: Path, run: str) -> int:
     """Write the page of a run and print its tables."""
-    from warehouse.report import write_report
-
     from flows.run_page import show_results
+    from warehouse.report import write_report
 
     ledger = find_ledger(home, run)
     database = run_database(ledger.directory)

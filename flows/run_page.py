@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +12,12 @@ from experiments.model import UserError
 from flows.asking import Ask, resolve
 from flows.home import make_home
 from flows.outcome import INTERRUPTED
-from flows.output import print_json, standard_error, standard_output
+from flows.output import plain_table, print_json, standard_error, standard_output
 from flows.planning import planned
 from flows.progress import progress_on
 from flows.words import duration
 from tasks.launchers.place import Place
+from warehouse.opening import warehouse_file
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 PARTS = {
     "set_up": "set-up",
     "prefect_start": "Prefect",
+    "noop_cell": "no-op cell",
     "cells": "cells",
     "load": "loading",
     "expectations": "expectations",
@@ -60,8 +62,7 @@ def run_and_show(home: Path, ask: Ask, *, as_json: bool) -> int:
     else:
         console = standard_output()
         show_results(console, finished.database)
-        for line in _endnotes(home, request.seed, finished):
-            console.print(line, soft_wrap=True)
+        _show_endnotes(console, home, request.seed, finished)
     return finished.exit_code
 
 
@@ -78,13 +79,21 @@ def show_results(console: Console, database: DuckDBPyConnection) -> None:
         console.print(line, style="red", soft_wrap=True)
 
 
-def _endnotes(home: Path, seed: int, finished: Finished) -> Iterator[str]:
-    yield ""
-    yield f"run        {finished.run_id}, order seed {seed}"
-    yield f"time       {spent(finished.timings)}"
-    yield f"warehouse  {finished.publication.put_off or home / 'warehouse.duckdb'}"
-    yield f"report     {finished.report}"
-    yield from finished.publication.skipped
+def _show_endnotes(console: Console, home: Path, seed: int, finished: Finished) -> None:
+    """Times wrap between words; paths stay whole, to be copied."""
+    console.print()
+    notes = plain_table("", "")
+    notes.show_header = False
+    notes.columns[0].min_width = len("warehouse")
+    notes.add_row("run", f"{finished.run_id}, order seed {seed}")
+    notes.add_row("time", spent(finished.timings))
+    console.print(notes)
+    for line in (
+        f"warehouse  {finished.publication.put_off or warehouse_file(home)}",
+        f"report     {finished.report}",
+        *finished.publication.skipped,
+    ):
+        console.print(line, soft_wrap=True)
 
 
 def spent(timings: Mapping[str, float]) -> str:
@@ -98,7 +107,7 @@ def _document(home: Path, seed: int, finished: Finished) -> dict[str, Any]:
         "exit_code": finished.exit_code,
         "seed": seed,
         "timings": finished.timings,
-        "warehouse": str(home / "warehouse.duckdb"),
+        "warehouse": str(warehouse_file(home)),
         "put_off": finished.publication.put_off,
         "report": str(finished.report),
         "cells": _cells(finished.database),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from experiments.model import Block, Cell, Matrix, Request, Step, UserError
+from experiments.settings import settings_of
 from experiments.template import Fragment
 from flows.ddl import BlockSql
 from flows.words import cell_in_words
@@ -26,7 +28,7 @@ class Client:
 
 
 PSQL = Client(
-    how_to_run="psql -f FILE, on the connection that storage-matrix target {command} {target} prints",
+    how_to_run="psql -f FILE, on the connection that storage-matrix target {command} prints",
     opening=("\\set ON_ERROR_STOP on", "\\pset pager off", "\\timing on"),
     heading="\\echo '== {}'",
     keep_value="select {name} from (\n{sql}\n) as found({name}) limit 1 \\gset",
@@ -69,24 +71,31 @@ class _Script:
     def __init__(self, request: Request, dialect: Dialect, block: Block, cell: Cell) -> None:
         self.request = request
         self.dialect = dialect
+        self.block = block
         self.cell = cell
         self.target = next(target for target in request.targets if target.name == cell.target)
         self.client = CLIENTS.get(self.target.launcher, PSQL)
         values = {name: Fragment(self.client.value.format(name=name)) for name in request.experiment.values}
-        self.block_sql = BlockSql(request, dialect, block, values=values)
+        self.block_sql = BlockSql(request, dialect, block, values)
 
     def text(self) -> str:
         return "\n".join([*self._opening(), *self._rows(), *self._steps(), *self._closing()]) + "\n"
 
     def _opening(self) -> Iterator[str]:
-        experiment = self.request.experiment
-        command = "check" if self.target.launcher == "dsn" else "up"
-        yield f"-- {experiment.name}, cell {self.cell.cell_id}: {cell_in_words(self.cell)}"
+        yield f"-- {self.request.experiment.name}, cell {self.cell.cell_id}: {cell_in_words(self.cell)}"
         yield "-- The statements that a run times, in its order. Run it with"
-        yield f"--   {self.client.how_to_run.format(command=command, target=self.target.name)}"
+        yield f"--   {self.client.how_to_run.format(command=self._command())}"
         yield from self.client.opening
         yield from _closed(self.dialect.session_settings())
         yield from _closed(self.dialect.schema_setup())
+
+    def _command(self) -> str:
+        """What prints the connection, and has the server run with the settings of the block."""
+        if self.target.launcher == "dsn":
+            return f"check {self.target.name}"
+        settings = settings_of(self.request.experiment, self.block.levels, self.dialect.lineage)
+        words = (f"--set {shlex.quote(f'{name}={value}')}" for name, value in settings.items())
+        return " ".join(["up", self.target.name, *words])
 
     def _rows(self) -> Iterator[str]:
         experiment = self.request.experiment
@@ -129,25 +138,39 @@ class _Script:
 
     def load(self, step: Step) -> Iterator[str]:
         yield from self.checkpoint()
-        yield from _closed([self.block_sql.sql(step.options["sql"], self.cell)])
+        yield from _closed([self.block_sql.step_sql(step, self.cell)])
         yield from self.checkpoint()
+        yield from self.digest()
+
+    def digest(self) -> Iterator[str]:
         yield from _closed([self.dialect.digest_sql(self.block_sql.table, self.request.experiment.columns)])
 
+    def statement(self, step: Step) -> Iterator[str]:
+        yield from self.checkpoint()
+        yield from _closed([self.block_sql.step_sql(step, self.cell)])
+
+    def update(self, step: Step) -> Iterator[str]:
+        yield from self.statement(step)
+        yield from self.digest()
+
     def vacuum(self, step: Step) -> Iterator[str]:
-        statement = self.dialect.vacuum_sql(self.block_sql.table)
-        yield from _closed([statement] if statement else [])
+        mode = self.block_sql.option(step, "mode", self.cell)
+        if mode in ("VACUUM", "VACUUM FULL"):
+            statement = self.dialect.vacuum_sql(self.block_sql.table, full=mode == "VACUUM FULL")
+            yield from _closed([statement] if statement else [])
 
     def analyze(self, step: Step) -> Iterator[str]:
-        yield from _closed([self.dialect.analyze_sql(self.block_sql.table)])
+        yield from _closed([self.dialect.analyze_sql(self.block_sql.table, step.options["columns"])])
 
     def query(self, step: Step) -> Iterator[str]:
-        query = self.block_sql.sql(step.options["sql"], self.cell)
+        query = self.block_sql.step_sql(step, self.cell)
         yield from self.checkpoint()
         yield self.client.hide_rows
         for _ in range(step.options["warmups"] + (self.request.repeats or step.options["repeats"])):
             yield from _closed([query])
         yield self.client.show_rows
-        yield from _closed([self.dialect.explain_sql(query)])
+        if step.options["explain"]:
+            yield from _closed([self.dialect.explain_sql(query)])
 
     def index(self, step: Step) -> Iterator[str]:
         yield from self.checkpoint()
@@ -159,11 +182,19 @@ class _Script:
         for size in self.dialect.sizes(self.block_sql.table):
             yield self._heading(size.metric)
             yield from _closed([size.sql])
+        columns = [column for column in self.request.experiment.columns if column.name == step.options["column"]]
+        for column in columns:
+            statement = self.dialect.column_size_sql(self.block_sql.table, column)
+            yield self._heading(f"stored and plain bytes of a value of {column.name}")
+            yield from _closed([statement] if statement else [])
 
 
 SCRIPTS: Mapping[str, Callable[[_Script, Step], Iterator[str]]] = {
     "create": _Script.create,
     "load": _Script.load,
+    "statement": _Script.statement,
+    "update": _Script.update,
+    "measure": _Script.statement,
     "vacuum": _Script.vacuum,
     "analyze": _Script.analyze,
     "query": _Script.query,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 class CellFailed(Exception):
     """The cell broke one of our own rules (wrong storage, wrong rows); the message says which."""
+
+
+IDLE_WAL_SHARE = 0.01
 
 
 class Counted(TypedDict):
@@ -160,7 +163,14 @@ class CellContext:
         """Make the server write everything out; the seconds it took, 0 where it is not ours to checkpoint."""
         if not self.server.is_exclusive:
             return 0.0
-        return self.session.timed(self.dialect.checkpoint_sql(self.table))[1]
+        seconds = self.session.timed(self.dialect.checkpoint_sql(self.table))[1]
+        self.session.is_settled = True
+        return seconds
+
+    def settle(self) -> None:
+        """A checkpoint before the clock starts, unless nothing was changed since the last one."""
+        if not self.session.is_settled:
+            self.checkpoint()
 
     @contextmanager
     def costs(self, step: str, repetition: int = 1, round: int | None = None) -> Iterator[None]:
@@ -189,6 +199,18 @@ class CellContext:
                 method = "pg_stat_wal, after less before"
                 self.record(step, "wal_full_page_images", images, method, node=node, **counted)
 
+    def judge_wal(self, step: str, seconds: float) -> None:
+        """Say of a load's WAL what makes it doubtful: none at all, or much that the idle server would have written."""
+        for n, measurement in enumerate(self.measurements):
+            if (measurement.step, measurement.metric, measurement.node) == (step, "wal_bytes", None):
+                self.measurements[n] = replace(measurement, reason=self._wal_doubt(measurement.value or 0.0, seconds))
+
+    def _wal_doubt(self, wal: float, seconds: float) -> str | None:
+        if wal == 0:
+            return self.dialect.zero_wal_reason(self.cell.levels) or "no WAL for a logged load: not to be believed"
+        idle = (self.target.idle_wal or 0.0) * seconds
+        return f"of it the idle server would have written {idle / wal:.0%}" if idle > IDLE_WAL_SHARE * wal else None
+
     def _undo(self) -> float | None:
         statement = self.dialect.undo_sql()
         return None if statement is None else float(self.session.value(statement))
@@ -197,9 +219,10 @@ class CellContext:
         statement = self.dialect.wal_sql()
         if statement is None:
             return {}
-        if (flush := self.dialect.wal_flush_sql()) is not None:
-            self.session.execute(flush)
-        return {node: (float(position), images) for node, position, images in self.session.rows(statement)}
+        with self.session.reading():
+            if (flush := self.dialect.wal_flush_sql()) is not None:
+                self.session.execute(flush)
+            return {node: (float(position), images) for node, position, images in self.session.rows(statement)}
 
 
 def _less(after: float | None, before: float | None) -> float | None:

@@ -17,7 +17,8 @@ def check_rows(step: Step, context: CellContext, wanted: tuple[str, str] | None 
     Raises ``CellFailed`` where the table is empty or differs: another row set would make every comparison void.
     """
     statement = context.dialect.digest_sql(context.table, context.experiment.columns)
-    count, *sums = (int(part or 0) for part in context.session.rows(statement)[0])
+    with context.session.reading():
+        count, *sums = (int(part or 0) for part in context.session.rows(statement)[0])
     digest = ":".join(str(part) for part in (count, *sums))
     context.record(step.name, "rows", count, "count(*) in the digest")
     context.record(step.name, "row_digest", None, "count and sums of md5 pieces, computed by the server", text=digest)
@@ -31,7 +32,8 @@ def check_rows(step: Step, context: CellContext, wanted: tuple[str, str] | None 
 
 def check_storage(context: CellContext) -> None:
     """Ask the catalog whether the storage is what the levels say; raises ``CellFailed`` where it is not."""
-    wrong = context.dialect.verify(context.session, context.table, context.experiment.columns, context.cell.levels)
+    with context.session.reading():
+        wrong = context.dialect.verify(context.session, context.table, context.experiment.columns, context.cell.levels)
     if wrong:
         raise CellFailed("storage is not what was asked for: " + "; ".join(wrong))
 

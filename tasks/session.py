@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,9 +23,13 @@ COPY_BLOCK = 128 * 1024
 
 
 class Session(Protocol):
-    """What steps and dialects ask of a connection. ``statements`` is the log since it was last emptied."""
+    """What steps and dialects ask of a connection. ``statements`` is the log since it was last emptied.
+
+    ``is_settled`` says that nothing was changed since the last checkpoint.
+    """
 
     statements: list[Statement]
+    is_settled: bool
 
     def timed(self, sql: str) -> tuple[list[Row], float]:
         """The rows and the seconds by the client's monotonic clock, the fetch included."""
@@ -40,6 +45,10 @@ class Session(Protocol):
         """Run a COPY FROM STDIN with the bytes of ``file``; the seconds that it took."""
         ...
 
+    def reading(self) -> AbstractContextManager[None]:
+        """What is sent inside only reads, and leaves settled what was."""
+        ...
+
     def cancel(self) -> None: ...
 
     def close(self) -> None: ...
@@ -50,6 +59,7 @@ class LoggedSession:
 
     def __init__(self) -> None:
         self.statements: list[Statement] = []
+        self.is_settled = False
 
     def timed(self, sql: str) -> tuple[list[Row], float]:
         return self._clocked(sql, lambda: self._run(sql))
@@ -64,7 +74,14 @@ class LoggedSession:
         finally:
             seconds = time.perf_counter() - started
             self.statements.append(Statement(sql, seconds))
+            self.is_settled = False
         return rows, seconds
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        settled = self.is_settled
+        yield
+        self.is_settled = settled
 
     def rows(self, sql: str) -> list[Row]:
         return self.timed(sql)[0]
@@ -92,6 +109,7 @@ class PostgresSession(LoggedSession):
 
     def __init__(self, url: URL, timeout: float) -> None:
         super().__init__()
+        from psycopg.types.string import TextLoader
         from sqlalchemy.exc import DBAPIError
 
         from tasks.engines import family_engine
@@ -104,6 +122,8 @@ class PostgresSession(LoggedSession):
         connection: Any = self._pooled.driver_connection
         self._connection = connection
         self._connection.autocommit = True
+        # Greenplum 6 calls plans JSON that are none: dialects read their text.
+        self._connection.adapters.register_loader("json", TextLoader)
         self.execute(f"set statement_timeout = {int(timeout * 1000)}")
         self.statements.clear()
 

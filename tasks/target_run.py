@@ -13,7 +13,7 @@ from experiments.sqlfiles import sql_for
 from experiments.template import Fragment, render
 from tasks.datafiles import RowFile
 from tasks.dialects.dialect import Dialect
-from tasks.dialects.registry import dialect_named, recognise
+from tasks.dialects.registry import probe
 from tasks.environment import host_facts
 from tasks.errors import ServerGone, StatementFailed
 from tasks.launchers.server import Server, SettingsRefused
@@ -39,7 +39,7 @@ class TargetRun:
         self.failure: StatementFailed | None = None
         self.environment_id: str | None = None
         self.session = self._connect()
-        self.dialect: Dialect = self._recognise()
+        self.dialect: Dialect = probe(self.session, target.dialect)
         self._pin()
         self._make_room()
 
@@ -48,10 +48,6 @@ class TargetRun:
             return open_session(self.server.url, self.server.data_directory, self.timeout)
         except ServerGone as error:
             raise UserError(f"target {self.target.name}: no connection: {error}", exit_code=4) from None
-
-    def _recognise(self) -> Dialect:
-        version = str(self.session.value("select version()"))
-        return dialect_named(recognise(version)).probe(self.session)
 
     def _pin(self) -> None:
         """Pin the session, but for what the block has set on the server: that is to hold."""
@@ -131,10 +127,12 @@ class TargetRun:
         facts["dialect"] = self.dialect.name
         facts["engine"] = self.dialect.capabilities.version
         facts["is_ours"] = self.server.is_ours
-        facts["idle_wal_bytes_per_second"] = self._idle_wal()
+        facts["idle_wal_bytes_per_second"] = self.idle_wal
         return facts
 
-    def _idle_wal(self) -> float | None:
+    @cached_property
+    def idle_wal(self) -> float | None:
+        """Bytes of WAL a second that the server writes when nobody asks it anything; None where it has no WAL."""
         statement = self.dialect.wal_sql()
         if statement is None:
             return None

@@ -143,7 +143,7 @@ def sample_figure(title: str, samples: Sequence[Sample], looks: Mapping[str, Loo
         {**rows.place(cell), "value": axis.place(value), "median": humanise(value, samples[0].measure.unit)}
         for cell, value in medians_of(samples)
     ]
-    tick = chart("middles").mark_tick(color=INK, thickness=2, size=LEVEL_HEIGHT - 2)
+    tick = chart("middles").mark_tick(color=INK, opacity=1, thickness=2, size=LEVEL_HEIGHT - 2)
     ticks = tick.encode(x=axis.on(altair.X), tooltip=tooltip("form", "in_place", "median"), **rows.encoding())
     description = f"{title}: every sample by storage form, with medians"
     data = {"hollow": hollow_dots, "filled": filled_dots, "middles": middles}

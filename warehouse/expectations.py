@@ -61,7 +61,7 @@ def _weighed(expectation: Expectation, frame: Frame, finding: Finding | None) ->
         return _verdict(expectation, "inconclusive", shown(frame.doubtful), detail)
     if finding is None or not _has_substance(finding):
         return _verdict(expectation, "inconclusive", observed, "the check found nothing to judge in the frame")
-    return _verdict(expectation, "pass", observed, _judgement(finding))
+    return _verdict(expectation, "pass", observed or frame.told, _judgement(finding))
 
 
 def _fails_whatever_the_doubts(check: Mapping[str, Any], frame: Frame, finding: Finding) -> bool:

@@ -40,6 +40,11 @@ class Extremes:
         return len(self.ties) == self.cells - 1
 
     @property
+    def unrepeated(self) -> bool:
+        """Whether a time was taken once in some cell: then nothing tells how far it would have varied."""
+        return self.samples == 1 and self.unit != "bytes"
+
+    @property
     def spread(self) -> float | None:
         """The larger of best and worst over the smaller; None where that is 0."""
         low, high = sorted((self.value, self.worst_value))

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 SHOWN = 5
 # A frame may have this column: a text there says why the row cannot be judged, NULL that it can.
 DOUBT = "inconclusive"
+# A frame may have this column too: what was seen in a row, in words, for the verdict to show even where all is well.
+TOLD = "told"
 # NULL is what these checks are about; to every other one it is a value that was not measured.
 NULL_CHECKS = (
     "expect_column_values_to_not_be_null",
@@ -45,6 +47,11 @@ class Frame:
     def present(self) -> int:
         """All rows that are there, fit or not."""
         return len(self.sound) + len(self.gaps) + len(self.doubtful)
+
+    @property
+    def told(self) -> str:
+        """What the first sound rows say of themselves."""
+        return "; ".join(str(text) for text in self.sound[TOLD].head(SHOWN)) if TOLD in self.sound else ""
 
     @property
     def doubts(self) -> list[str]:

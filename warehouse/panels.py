@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
@@ -47,12 +48,13 @@ def _factor_panel(
         "y": axis.on(altair.Y),
     }
     pairs = chart("pairs").mark_line(color=GREY, opacity=0.5, strokeWidth=1).encode(**place, detail="others:N")
-    ticks = chart("ticks").mark_tick(color=INK, thickness=2.5, size=LEVEL_WIDTH / 2, orient="horizontal")
+    ticks = chart("ticks").mark_tick(color=INK, opacity=1, thickness=2.5, size=LEVEL_WIDTH / 2, orient="horizontal")
+    colour = {"color": drawn_as("in_place", in_place, with_legend=False)["color"]} if len(in_place) > 1 else {}
     layers = altair.layer(
         pairs,
         _dots(in_place, hollow=True).encode(**place),
         _dots(in_place, hollow=False).encode(**place),
-        ticks.encode(**place, tooltip=tooltip("level", "in_place", "median")),
+        ticks.encode(**place, **colour, tooltip=tooltip("level", "in_place", "median")),
     )
     data = {
         "pairs": _pairs(factor, chosen, axis),
@@ -91,19 +93,28 @@ def _rows(factor: str, samples: Sequence[Sample], axis: Axis) -> list[Row]:
 
 def _pairs(factor: str, samples: Sequence[Sample], axis: Axis) -> list[Row]:
     """Medians of cells that differ in nothing but the factor: a line joins them."""
+    found = medians_of(samples)
+    others = _others([cell.levels for cell, _ in found], factor)
     return [
-        {
-            "level": str(cell.levels[factor]),
-            "beside": 0,
-            "others": _others(cell.levels, factor),
-            "value": axis.place(value),
-        }
-        for cell, value in medians_of(samples)
+        {"level": str(cell.levels[factor]), "beside": 0, "others": key, "value": axis.place(value)}
+        for (cell, value), key in zip(found, others, strict=True)
     ]
 
 
-def _others(levels: Levels, factor: str) -> str:
-    return repr([(name, level) for name, level in levels.items() if name != factor])
+def _others(cells: Sequence[Levels], factor: str) -> list[str]:
+    """What tells cells apart besides the factor.
+
+    Another factor may apply at some of its levels only (compression, where TOAST compresses): it is left out, unless
+    it makes a difference at one level.
+    """
+    everywhere = set.intersection(*(set(levels) for levels in cells)) - {factor}
+    keys = _keys(cells, everywhere)
+    is_clear = len({(key, levels[factor]) for key, levels in zip(keys, cells, strict=True)}) == len(cells)
+    return keys if is_clear else _keys(cells, {name for levels in cells for name in levels} - {factor})
+
+
+def _keys(cells: Sequence[Levels], factors: Iterable[str]) -> list[str]:
+    return [repr([(name, levels.get(name)) for name in sorted(factors)]) for levels in cells]
 
 
 def _level_medians(factor: str, samples: Sequence[Sample], axis: Axis) -> list[Row]:
@@ -125,22 +136,27 @@ def _level_medians(factor: str, samples: Sequence[Sample], axis: Axis) -> list[R
     ]
 
 
-def round_figure(title: str, samples: Sequence[Sample], events: Mapping[str, Sequence[int]]) -> Figure:
-    """A measure over the rounds of a series: a line through the medians, every sample, triangles at ``events``.
+@dataclass(frozen=True)
+class Happenings:
+    """What the rounds of a series did, by cell name and round; ``marked`` ones had a VACUUM or the like."""
 
-    ``events`` has the rounds with a VACUUM or the like, by the cell's name.
-    """
+    actions: Mapping[tuple[str, int | None], str] = field(default_factory=dict)
+    marked: Collection[tuple[str, int | None]] = ()
+
+
+def round_figure(title: str, samples: Sequence[Sample], happenings: Happenings) -> Figure:
+    """A measure over the rounds of a series: a line through the medians, every sample, triangles at marked rounds."""
     axis = Axis.of([sample.value for sample in samples], samples[0].measure.unit)
     cells = sorted({sample.cell.whole: sample.cell for sample in samples}.values(), key=lambda cell: cell.position)
     if len(cells) <= MOST_LINES:
         wide = {"width": "container", "height": ROUNDS_HEIGHT}
-        return Figure(title, (_lines(f"{title} over rounds, a line per cell", cells, samples, axis, events, wide),))
+        return Figure(title, (_lines(f"{title} over rounds, a line per cell", cells, samples, axis, happenings, wide),))
     panels = []
     for form in dict.fromkeys(cell.form for cell in cells):
         there = [sample for sample in samples if sample.cell.form == form]
         size = {"title": form, "width": 260, "height": PANEL_HEIGHT}
         of_form = [cell for cell in cells if cell.form == form]
-        panels.append(_lines(f"{title} over rounds: {form}", of_form, there, axis, events, size))
+        panels.append(_lines(f"{title} over rounds: {form}", of_form, there, axis, happenings, size))
     return Figure(title, tuple(panels), side_by_side=True)
 
 
@@ -149,7 +165,7 @@ def _lines(
     cells: Sequence[CellName],
     samples: Sequence[Sample],
     axis: Axis,
-    events: Mapping[str, Sequence[int]],
+    happenings: Happenings,
     properties: Mapping[str, Any],
 ) -> Spec:
     look = drawn_as("cell", looks([cell.whole for cell in cells]), with_legend=len(cells) > 1)
@@ -157,7 +173,7 @@ def _lines(
         "x": altair.X("round:Q", axis=altair.Axis(title="round", tickMinStep=1, format="d")),
         "y": axis.on(altair.Y),
     }
-    told = tooltip("cell", "sample", "measured")
+    told = tooltip("cell", "sample", "did", "measured")
     layers = altair.layer(
         chart("middles").mark_line(strokeWidth=2).encode(**place, color=look["color"]),
         chart("hollow").mark_point(filled=False, size=34, strokeWidth=1.2).encode(**place, **look, tooltip=told),
@@ -167,19 +183,20 @@ def _lines(
     middles = _round_medians(samples, axis)
     data = {
         "middles": middles,
-        "hollow": [_round_row(sample, axis) for sample in samples if sample.is_warmup],
-        "filled": [_round_row(sample, axis) for sample in samples if not sample.is_warmup],
-        "events": [middle for middle in middles if middle["round"] in events.get(middle["cell"], ())],
+        "hollow": [_round_row(sample, axis, happenings) for sample in samples if sample.is_warmup],
+        "filled": [_round_row(sample, axis, happenings) for sample in samples if not sample.is_warmup],
+        "events": [middle for middle in middles if (middle["cell"], middle["round"]) in happenings.marked],
     }
     return finished(layers.properties(**properties), description, **data)
 
 
-def _round_row(sample: Sample, axis: Axis) -> Row:
+def _round_row(sample: Sample, axis: Axis, happenings: Happenings) -> Row:
     return {
         "cell": sample.cell.whole,
         "round": sample.round,
         "value": axis.place(sample.value),
         "sample": sample.told,
+        "did": happenings.actions.get((sample.cell.whole, sample.round), ""),
         "measured": sample.text,
     }
 

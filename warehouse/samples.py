@@ -14,14 +14,15 @@ from warehouse.selecting import Row, rows
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-# Sizes have a chart of their own, except within a series.
+# Sizes have a chart of their own, except within a series; a number of rows that never changes is none of a result.
 SAMPLES = """
 select m.cell_id, m.step, m.metric, m.value, m.repetition, m.round, m.is_warmup
 from measurement m
 join cell c using (run_id, cell_id, replicate)
 where c.target = ? and c.role = 'result' and c.status = 'ok' and m.status = 'ok' and m.value is not null
     and m.node is null and coalesce(m.clock, 'client') = 'client'
-    and case when m.round is null then list_contains(?, m.metric) and m.unit <> 'bytes' else m.unit <> 'text' end
+    and case when m.round is null then list_contains(?, m.metric) and m.unit <> 'bytes'
+        else m.unit <> 'text' and m.metric not in ('rows', 'result_rows') end
 order by list_position(?, m.metric), m.measured_at
 """
 PARTS = {

@@ -10,7 +10,7 @@ from warehouse.axes import Look, looks
 from warehouse.charts import Figure, ratio_figure, sample_figure, size_figure
 from warehouse.labels import CellName, Names
 from warehouse.medians import Measure, title
-from warehouse.panels import factor_figure, round_figure
+from warehouse.panels import Happenings, factor_figure, round_figure
 from warehouse.samples import Sample, samples, sizes
 from warehouse.selecting import Row, rows
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 EVENTS = ("vacuum_time", "cleanup_time")
 PUBLISHED = """
 select * from against_published
-order by source, engine, target, step, metric, comparable desc, our_ratio nulls last
+order by source, engine, target, step, metric, round nulls first, comparable desc, our_ratio nulls last
 """
 
 
@@ -54,7 +54,7 @@ def target_charts(connection: DuckDBPyConnection, names: Names, target: str) -> 
         [size_figure(parts, in_place)] if parts else [],
         [sample_figure(title(measure, once), taken, in_place) for measure, taken in once.items()],
         list(_factor_figures(once, names.factors(target), in_place)),
-        list(_round_figures(found)),
+        list(_round_figures(found, _actions(connection, names))),
     )
 
 
@@ -72,17 +72,22 @@ def _factor_figures(
             yield figure
 
 
-def _round_figures(found: Mapping[Measure, Sequence[Sample]]) -> Iterator[Figure]:
+def _actions(connection: DuckDBPyConnection, names: Names) -> dict[tuple[str, int | None], str]:
+    """What each round of a series did, by cell name and round."""
+    found = connection.execute("select distinct cell_id, round, action from series_round").fetchall()
+    return {(names.cells[cell_id].whole, number): action for cell_id, number, action in found}
+
+
+def _round_figures(
+    found: Mapping[Measure, Sequence[Sample]], actions: Mapping[tuple[str, int | None], str]
+) -> Iterator[Figure]:
     in_rounds = {measure: [one for one in taken if one.round is not None] for measure, taken in found.items()}
     series = {measure: taken for measure, taken in in_rounds.items() if taken}
-    events: dict[str, list[int]] = {}
-    for measure in series:
-        if measure.metric in EVENTS:
-            for one in series[measure]:
-                events.setdefault(one.cell.whole, []).append(one.round or 0)
+    events = [one for measure, taken in series.items() if measure.metric in EVENTS for one in taken]
+    happenings = Happenings(actions, {(one.cell.whole, one.round) for one in events})
     for measure, taken in series.items():
         if measure.metric not in EVENTS:
-            yield round_figure(title(measure, series), taken, events)
+            yield round_figure(title(measure, series), taken, happenings)
 
 
 def published_rows(connection: DuckDBPyConnection) -> list[Row]:
@@ -92,11 +97,17 @@ def published_rows(connection: DuckDBPyConnection) -> list[Row]:
 
 def published_figures(found: Sequence[Row], names: Names) -> list[Figure]:
     """A figure per measure with the ratios of all forms that can be compared, the baseline itself left out."""
-    by_measure: dict[Measure, list[tuple[CellName, Row]]] = {}
+    grouped: dict[tuple[str, Measure, int | None], list[tuple[CellName, Row]]] = {}
     for row in found:
         if row["comparable"] and not row["our_ratio"] == row["published_ratio"] == 1:
-            by_measure.setdefault(Measure(row["step"], row["metric"]), []).append((names.cells[row["cell_id"]], row))
+            group = row["target"], Measure(row["step"], row["metric"]), row["round"]
+            grouped.setdefault(group, []).append((names.cells[row["cell_id"]], row))
+    measures = {measure for _, measure, _ in grouped}
     return [
-        ratio_figure(title(measure, by_measure), cells, looks(names.in_place(cells[0][0].target)))
-        for measure, cells in by_measure.items()
+        ratio_figure(f"{title(measure, measures)}{_where(target, number)}", cells, looks(names.in_place(target)))
+        for (target, measure, number), cells in grouped.items()
     ]
+
+
+def _where(target: str, number: int | None) -> str:
+    return f" on {target}" if number is None else f" on {target}, round {number}"

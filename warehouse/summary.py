@@ -25,11 +25,12 @@ def best_sentences(target: str, found: Sequence[Extremes]) -> list[str]:
 
 
 def _best(one: Extremes) -> str:
-    winners = (
-        " or ".join([one.best, *one.ties]) if len(one.ties) < 2 else f"{one.best} and {len(one.ties)} more like it"
-    )
+    winners = " or ".join([one.best, *one.ties])
+    if len(one.ties) > 1:
+        winners = f"{one.best} and {len(one.ties)} more like it"
     measure = "" if one.measure == "size" else f"{one.measure} with "
-    return f"{measure}{winners} ({humanise(one.value, one.unit)})"
+    sample = ", one sample" if one.unrepeated else ""
+    return f"{measure}{winners} ({humanise(one.value, one.unit)}{sample})"
 
 
 def outcomes_in_words(outcomes: Iterable[str]) -> str:

@@ -246,6 +246,70 @@ comment on column series_round.round is 'The round, from 0';
 comment on column series_round.action is 'The steps that the round did, or: nothing';
 comment on column series_round.turn is 'How often the series had done that by then, from 1';
 
+-- For frames that hold an interval of ours against a band around a published ratio.
+create macro middle(ratios, lowest, highest) as struct_pack(
+    ratio := list_median(ratios),
+    low := case when len(ratios) < 3 then lowest
+        else list_sort(ratios)[cast(greatest(1, floor((len(ratios) + 1) / 2 - 0.98 * sqrt(len(ratios)))) as bigint)] end,
+    high := case when len(ratios) < 3 then highest
+        else list_sort(ratios)[-cast(greatest(1, floor((len(ratios) + 1) / 2 - 0.98 * sqrt(len(ratios)))) as bigint)] end);
+comment on macro middle is 'Median of the ratios of several cells with an interval from order statistics; of one or two cells the interval given';
+create macro band_verdict(low, high, band_low, band_high) as
+    case when low >= band_low and high <= band_high then 'reproduced' when high < band_low or low > band_high then 'not reproduced' end;
+comment on macro band_verdict is 'Whether an interval lies within a band (reproduced), outside of it (not reproduced), or neither (NULL)';
+create macro band_doubt(low, high, band_low, band_high) as
+    case when band_verdict(low, high, band_low, band_high) is null
+        then format('our interval, {:.2f} to {:.2f}, crosses the edge of {:.2f} to {:.2f}', low, high, band_low, band_high) end;
+comment on macro band_doubt is 'Why band_verdict says nothing; NULL where it says something';
+create macro band_told(target, published, ratio, low, high, band_low, band_high) as
+    format('{}: {}, {:.2f}x [{:.2f}, {:.2f}] against {:.2f}x', target, coalesce(band_verdict(low, high, band_low, band_high), 'undecided'),
+        ratio, low, high, published);
+comment on macro band_told is 'The verdict on a band in words, with our ratio and interval';
+
+create view rounds as
+with labelled as (select distinct run_id, cell_id, series, round, action, turn from series_round)
+select
+    s.*, l.series, l.action, l.turn, f.median as first_median, s.median / nullif(f.median, 0) as ratio,
+    s.interval_low / nullif(f.interval_high, 0) as ratio_low, s.interval_high / nullif(f.interval_low, 0) as ratio_high
+from summary s
+join labelled l using (run_id, cell_id, round)
+left join summary f on f.round = 0 and f.run_id = s.run_id and f.cell_id = s.cell_id and f.step = s.step and f.metric = s.metric
+    and f.clock is not distinct from s.clock and f.node is not distinct from s.node;
+comment on view rounds is 'The summary of each round of a series, with what the round did, beside round 0 of the same cell';
+comment on column rounds.run_id is 'The run';
+comment on column rounds.experiment is 'The experiment';
+comment on column rounds.target is 'Name of the target';
+comment on column rounds.dialect is 'Dialect of the target';
+comment on column rounds.cell_id is 'The cell';
+comment on column rounds.content_hash is 'Digest of all that makes two measurements of a cell alike';
+comment on column rounds.block_id is 'The block';
+comment on column rounds.levels is 'Level of every factor that applies';
+comment on column rounds.storage_form is 'The reload levels in words';
+comment on column rounds.in_place is 'The in-place levels in words';
+comment on column rounds.is_base is 'Whether every in-place factor is at its base level';
+comment on column rounds.step is 'The step';
+comment on column rounds.metric is 'What was measured';
+comment on column rounds.unit is 'Unit of the values';
+comment on column rounds.clock is 'Whose clock: client or server';
+comment on column rounds.node is 'Which node of a cluster; NULL is the whole target';
+comment on column rounds.round is 'The round, from 0';
+comment on column rounds.n is 'Number of samples, over all replicates';
+comment on column rounds.median is 'Median of the samples';
+comment on column rounds.minimum is 'Smallest sample';
+comment on column rounds.maximum is 'Largest sample';
+comment on column rounds.interval_low is 'Lower end of the interval for the median';
+comment on column rounds.interval_high is 'Upper end of that interval';
+comment on column rounds.coverage is 'How sure the interval is to hold the median';
+comment on column rounds.method is 'How it was measured';
+comment on column rounds.measured_at is 'When the last sample was taken, UTC';
+comment on column rounds.series is 'The series step';
+comment on column rounds.action is 'The steps that the round did, or: nothing';
+comment on column rounds.turn is 'How often the series had done that by then, from 1';
+comment on column rounds.first_median is 'The median of round 0';
+comment on column rounds.ratio is 'Median over that of round 0; NULL where round 0 has none';
+comment on column rounds.ratio_low is 'Lower end of an interval for the ratio: the low end of this over the high end of round 0';
+comment on column rounds.ratio_high is 'Upper end of that interval';
+
 create view against_published as
 with measured as (
     select run_id, cell_id, step, metric, round, median as value, method

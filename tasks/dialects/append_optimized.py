@@ -74,6 +74,16 @@ def codec_options(codec: Codec) -> dict[str, str]:
     return {"compresstype": codec.name, **level}
 
 
+def column_options(levels: Levels, columns: Iterable[str]) -> dict[str, dict[str, str]]:
+    """The storage parameters of each column: the table's, or its own codec in the table's blocks."""
+    if levels.get("orientation") != "ao_column":
+        return {}
+    table = {name: value for name, value in storage_options(levels).items() if name != "checksum"}
+    block = {name: value for name, value in table.items() if name == "blocksize"}
+    own = encodings(levels)
+    return {column: {**block, **codec_options(own[column])} if column in own else table for column in columns}
+
+
 def encodings(levels: Levels) -> dict[str, Codec]:
     """The codecs that single columns are given."""
     return encodings_of("column_encoding", levels.get("column_encoding", "none"))

@@ -113,6 +113,19 @@ def size(metric: str, expression: str, method: str) -> SizeQuery:
     return SizeQuery(metric, f"select null::text, {expression}", method)
 
 
+def column_size(table: str, column: Column) -> str:
+    """Mean bytes of a value as stored and as it is, of the first thousand rows.
+
+    Inside the subquery, since a row that a cluster sends to its coordinator is not compressed any more.
+    """
+    name = identifier(column.name)
+    whole = name if kind_of(column) == "bytes" else f"{name}::text"
+    return (
+        "select avg(stored), avg(whole) from"
+        f" (select pg_column_size({name}) as stored, octet_length({whole}) as whole from {table} limit 1000) as some"
+    )
+
+
 def server_capabilities(session: Session, facts: Capabilities) -> Capabilities:
     """What every server of the family can be asked about itself."""
     number = int(session.value("select current_setting('server_version_num')"))

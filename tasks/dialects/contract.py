@@ -18,11 +18,15 @@ class Session(Protocol):
 
 @dataclass(frozen=True)
 class SizeQuery:
-    """SQL for one size: rows of node (NULL is the whole target) and bytes; ``method`` says what is counted."""
+    """SQL for one size: rows of node (NULL is the whole target) and value; ``method`` says what is counted.
+
+    ``absent`` is the reason of a NULL. With one the server may also refuse to answer; without one that fails the step.
+    """
 
     metric: str
     sql: str
     method: str
+    absent: str | None = None
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, ClassVar, Self
@@ -82,10 +82,10 @@ class Dialect(ABC):
     def probed(self, session: Session) -> Capabilities:
         """The capabilities of the live server."""
 
-    def effective(self, levels: Levels) -> tuple[Levels, str | None]:
+    def effective(self, levels: Levels, key: str | None = None) -> tuple[Levels, str | None]:
         """The levels that really apply, and why the engine refuses them if it does.
 
-        Raises ``UserError`` for a level that no engine could read.
+        ``key`` is the column that rows are told apart by. Raises ``UserError`` for a level that no engine could read.
         """
         rules = self.rules()
         applied: dict[str, Level] = {}
@@ -168,6 +168,10 @@ class Dialect(ABC):
     def sizes(self, table: str) -> list[SizeQuery]:
         """The sizes of a table and its parts: total is table, toast, index and auxiliary together."""
 
+    def column_size_sql(self, table: str, column: Column) -> str | None:
+        """One row: mean bytes of a value as it is stored, and as it is; None where values are not stored one by one."""
+        return None
+
     def wal_flush_sql(self) -> str | None:
         """To be run just before ``wal_sql``, so that the session's own counters are in it."""
         return None
@@ -216,15 +220,16 @@ class Dialect(ABC):
         """What follows the columns of CREATE INDEX."""
         return ""
 
-    def analyze_sql(self, table: str) -> str:
-        """Gather the optimizer's statistics."""
-        return f"analyze {table}"
+    def analyze_sql(self, table: str, columns: Sequence[str] = ()) -> str:
+        """Gather the optimizer's statistics, of these columns only if there are any."""
+        return f"analyze {table}" + (f" ({', '.join(map(identifier, columns))})" if columns else "")
 
     def create_index_sql(self, table: str, level: Level, name: str) -> str:
         """Build the index of a level that is not the base level."""
         index = index_of("index", level)
         columns = ", ".join(map(identifier, index.columns))
-        return f"create index {identifier(name)} on {table} using {index.method} ({columns})"
+        kind = "unique index" if index.is_unique else "index"
+        return f"create {kind} {identifier(name)} on {table} using {index.method} ({columns})"
 
     def drop_index_sql(self, table: str, name: str) -> str:
         """Drop it again; an index lives in the schema of its table."""
@@ -241,6 +246,10 @@ class Dialect(ABC):
     @abstractmethod
     def read_plan(self, rows: list[tuple[Any, ...]]) -> ReadPlan:
         """The plan in the rows that ``explain_sql`` gave."""
+
+    def explained(self, session: Session, query: str) -> ReadPlan:
+        """Run a query and read its plan."""
+        return self.read_plan(session.rows(self.explain_sql(query)))
 
     def digest_sql(self, table: str, columns: tuple[Column, ...]) -> str:
         """One row: the count and four sums, the same for the same rows on every engine."""

@@ -5,25 +5,27 @@ What stands here was seen on Greenplum 6.24.3 (coordinator and two segments, pla
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from experiments.model import Column, Level, Levels
-from tasks.dialects import append_optimized, catalog
+from tasks.dialects import append_optimized, catalog, greenplum_catalog, slices
 from tasks.dialects.append_optimized import ORIENTATIONS, is_append_optimized
 from tasks.dialects.catalog import option_mismatches, regclass
 from tasks.dialects.contract import Session, SizeQuery
 from tasks.dialects.dialect import Judged, Refusal, Rule
 from tasks.dialects.facts import Capabilities, Fact
-from tasks.dialects.levels import Codec, codec_of, encodings_of, key_of, size_of, switch_of, word_of
+from tasks.dialects.levels import Codec, codec_of, encodings_of, index_of, key_of, size_of, switch_of, word_of
+from tasks.dialects.plans import ReadPlan, read_json_plan, read_text_plan
 from tasks.dialects.postgresql import PostgreSQL, fillfactor_option
-from tasks.dialects.quoting import identifier, literal
+from tasks.dialects.quoting import identifier
 from tasks.errors import StatementFailed
 
 OPTIONS = "gpdb 6X: src/backend/access/common/reloptions_gp.c"
 LIVE = "seen on Greenplum 6.24.3"
 OPTIONAL_CODECS = ("zstd", "quicklz")
+WITHOUT_KEY = "UNIQUE index must contain all columns in the distribution key of relation"
 
 
 class Greenplum(PostgreSQL):
@@ -31,10 +33,15 @@ class Greenplum(PostgreSQL):
 
     name = "greenplum"
     version_pattern = r"Greenplum Database \d"
+    partitions: ClassVar[str] = greenplum_catalog.PARTITIONS
+    """SQL for the partitions of the table whose ``oid`` is filled in."""
     own_facts: ClassVar[tuple[Fact, ...]] = (
         Fact("version_number", 90426, "Greenplum 6 came from PostgreSQL 9.4.", LIVE),
         Fact("page_size", 32768, "Heap and indexes use pages of 32 kB.", LIVE),
         Fact("index_methods", ("btree", "bitmap", "gist", "spgist", "gin"), "pg_am has hash, which is refused.", LIVE),
+        Fact("unique_methods", ("btree", "bitmap"), "bitmap is made, and compares nothing.", LIVE),
+        Fact("unique_append_optimized", False, "Neither primary keys.", LIVE),
+        Fact("unique_without_key", WITHOUT_KEY, "A unique index lies within a segment.", LIVE),
         Fact("toast_compression", ("pglz",), "TOAST of heap and append-optimized rows.", LIVE),
         Fact("wal_compression", (), "There is no such setting.", LIVE),
         Fact("wal_level", "archive", "The default; append-optimized tables write WAL above minimal.", LIVE),
@@ -56,10 +63,20 @@ class Greenplum(PostgreSQL):
     )
 
     def probed(self, session: Session) -> Capabilities:
+        return self.with_cluster(session, super().probed(session))
+
+    def with_cluster(self, session: Session, capabilities: Capabilities) -> Capabilities:
+        """The number of segments, and the codecs that were built in."""
         missing = {codec for codec in OPTIONAL_CODECS if not _has_codec(session, codec)}
         codecs = (self.capabilities.codecs | set(OPTIONAL_CODECS)) - missing
         count = "select count(*) from gp_segment_configuration where role = 'p' and content >= 0"
-        return replace(super().probed(session), codecs=codecs, segments=int(session.value(count)))
+        return replace(capabilities, codecs=codecs, segments=int(session.value(count)))
+
+    def effective(self, levels: Levels, key: str | None = None) -> tuple[Levels, str | None]:
+        """Rows are spread by the key where no level says otherwise, which unique indexes have to respect."""
+        said = levels if "distribution" in levels or key is None else {**levels, "distribution": f"hash({key})"}
+        applied, reason = super().effective(said)
+        return {factor: level for factor, level in applied.items() if factor in levels}, reason
 
     def rules(self) -> Mapping[str, Rule]:
         return {
@@ -114,17 +131,34 @@ class Greenplum(PostgreSQL):
         return None if is_append_optimized(levels) else super().judge_fillfactor(level, levels)
 
     def judge_index(self, level: Level, levels: Levels) -> Judged:
-        if str(level).startswith("hash(") and self.capabilities.version_number < 120000:
+        if level == self.index_base_level:
+            return level
+        index = index_of("index", level)
+        if index.method == "hash" and self.capabilities.version_number < 120000:
             return Refusal("hash indexes are not supported")
+        if index.is_unique and (refusal := self._unique_refusal(index.columns, levels)):
+            return Refusal(refusal)
         return super().judge_index(level, levels)
+
+    def _unique_refusal(self, columns: Collection[str], levels: Levels) -> str | None:
+        """Rows are compared within a segment, so equal ones must lie on the same."""
+        if is_append_optimized(levels) and not self.fact("unique_append_optimized"):
+            return "append-only tables do not support unique indexes"
+        key = key_of("distribution", levels.get("distribution", "replicated"))
+        if key is None:
+            return "UNIQUE and DISTRIBUTED RANDOMLY are incompatible"
+        return None if set(key) <= set(columns) else str(self.fact("unique_without_key"))
 
     def residue(self, levels: Levels) -> bool:
         """The first index of an append-optimized table makes a block directory, which outlives the index."""
         return is_append_optimized(levels) and levels.get("index", self.index_base_level) != self.index_base_level
 
     def column_option(self, column: Column, levels: Levels) -> str:
-        codec = append_optimized.encodings(levels).get(column.name)
-        return f" encoding ({_assigned(append_optimized.codec_options(codec))})" if codec else ""
+        """The block size too: a column with a clause of its own would have the default, not that of the table."""
+        if column.name not in append_optimized.encodings(levels):
+            return ""
+        options = append_optimized.column_options(levels, [column.name])[column.name]
+        return f" encoding ({_assigned(options)})"
 
     def storage(self, levels: Levels, key: str) -> str:
         """Distribution is always said: without it the first column is taken, with a notice."""
@@ -145,43 +179,63 @@ class Greenplum(PostgreSQL):
 
     def session_settings(self) -> list[str]:
         """The planner, which every build has; statistics in a step of their own, not inside the load."""
-        return [*super().session_settings(), "set optimizer = off", "set gp_autostats_mode = none"]
+        pinned = ["set optimizer = off", "set gp_autostats_mode = none", "set gp_enable_explain_allstat = on"]
+        return [*super().session_settings(), *pinned]
+
+    def explained(self, session: Session, query: str) -> ReadPlan:
+        """As text, where the server's JSON is none: gpdb#9410."""
+        try:
+            return super().explained(session, query)
+        except ValueError:
+            return self.read_plan(session.rows(f"explain analyze {query.strip().rstrip(';')}"))
+
+    def read_plan(self, rows: list[tuple[Any, ...]]) -> ReadPlan:
+        document = rows[0][0]
+        if isinstance(document, str) and not document.startswith("["):
+            return slices.with_slices(read_text_plan(rows))
+        return slices.with_slices(read_json_plan([(slices.parsed(document),)], has_pages=False))
 
     def verify(self, session: Session, table: str, columns: tuple[Column, ...], levels: Levels) -> list[str]:
-        toast = catalog.toast_mismatches(session, table, columns, levels, has_column_compression=False)
-        return [*self.table_mismatches(session, table, levels), *toast]
+        """Of a partitioned table, every partition too: each has storage of its own."""
+        parts = greenplum_catalog.partitions(session, table, self.partitions)
+        wrong = self.table_mismatches(session, table, levels, columns)
+        for part in parts or [table]:
+            found = [] if part == table else self.table_mismatches(session, part, levels, columns)
+            found += catalog.toast_mismatches(session, part, columns, levels, has_column_compression=False)
+            wrong += [mismatch if part == table else f"partition {part}: {mismatch}" for mismatch in found]
+        return wrong
 
-    def table_mismatches(self, session: Session, table: str, levels: Levels) -> list[str]:
+    def table_mismatches(
+        self, session: Session, table: str, levels: Levels, columns: tuple[Column, ...] = ()
+    ) -> list[str]:
         asked = append_optimized.storage_options(levels) if is_append_optimized(levels) else {}
         asked |= {factor: str(levels[factor]) for factor in ("orientation", "fillfactor") if factor in levels}
         if "distribution" in levels:
             asked["distribution"] = _distributed(levels, "").replace('"', "")
+        encodings = append_optimized.column_options(levels, [column.name for column in columns])
         return [
             *option_mismatches(self.found_storage(session, table), asked),
-            *_encodings_wrong(session, table, levels),
+            *greenplum_catalog.encoding_mismatches(session, table, encodings),
         ]
 
     def found_storage(self, session: Session, table: str) -> dict[str, str]:
         """The storage of a table by the names that were asked for: pg_class and pg_appendonly, up to Greenplum 6."""
-        oid = regclass(table)
-        letter = session.value(f"select relstorage::text from pg_class where oid = {oid}")
-        found = catalog.reloptions(session, table) | {"distribution": distribution_of(session, table)}
-        found["orientation"] = next((name for name, known in ORIENTATIONS.items() if known == letter), str(letter))
-        names = ("blocksize", "compresstype", "compresslevel", "checksum")
-        for row in session.rows(f"select {', '.join(names)} from pg_appendonly where relid = {oid}"):
-            found |= {name: str(value).lower() for name, value in zip(names, row, strict=True)}
-        return found
+        letter = session.value(f"select relstorage::text from pg_class where oid = {regclass(table)}")
+        return {
+            **catalog.reloptions(session, table),
+            **greenplum_catalog.appendonly_options(session, table),
+            "distribution": greenplum_catalog.distribution_of(session, table),
+            "orientation": next((name for name, known in ORIENTATIONS.items() if known == letter), str(letter)),
+        }
 
     def sizes(self, table: str) -> list[SizeQuery]:
-        """Asked on the coordinator the functions sum over the primaries and itself; the total also by segment."""
-        total, *parts = super().sizes(table)
-        by_segment = f"select {SEGMENT}, pg_total_relation_size({regclass(table)}) from gp_dist_random('gp_id')"
-        return [replace(total, sql=f"{total.sql} union all {by_segment}"), *parts]
+        return greenplum_catalog.sizes(table, self.partitions)
 
     def wal_sql(self) -> str | None:
         """By node: the coordinator's position says nothing about the segments'."""
         position = f"{self.wal_position()}, null::bigint"
-        return f"select 'coordinator', {position} union all select {SEGMENT}, {position} from gp_dist_random('gp_id')"
+        segments = f"select 'seg' || gp_segment_id, {position} from gp_dist_random('gp_id')"
+        return f"select 'coordinator', {position} union all {segments}"
 
 
 class Greenplum6(Greenplum):
@@ -189,14 +243,6 @@ class Greenplum6(Greenplum):
 
     name = "greenplum6"
     version_pattern = r"Greenplum Database 6\."
-
-
-SEGMENT = "'seg' || gp_segment_id"
-
-
-def distribution_of(session: Session, table: str) -> str:
-    """The distribution clause of a table, as we spell it."""
-    return str(session.value(f"select pg_get_table_distributedby({regclass(table)})")).lower().replace('"', "")
 
 
 def _has_codec(session: Session, codec: str) -> bool:
@@ -225,18 +271,3 @@ def _distributed(levels: Levels, key: str) -> str:
     if columns:
         return f"distributed by ({', '.join(map(identifier, columns))})"
     return "distributed randomly" if columns is None else "distributed replicated"
-
-
-def _encodings_wrong(session: Session, table: str, levels: Levels) -> list[str]:
-    """Where the encoding of a column differs from its level."""
-    wrong = []
-    for column, codec in append_optimized.encodings(levels).items():
-        rows = session.rows(
-            "select unnest(e.attoptions) from pg_attribute_encoding e"
-            " join pg_attribute a on a.attrelid = e.attrelid and a.attnum = e.attnum"
-            f" where e.attrelid = {regclass(table)} and attname = {literal(column)}"
-        )
-        found = dict(str(row[0]).split("=", 1) for row in rows)
-        mismatches = option_mismatches(found, append_optimized.codec_options(codec))
-        wrong += [f"column {column}: {mismatch}" for mismatch in mismatches]
-    return wrong

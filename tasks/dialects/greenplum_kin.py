@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from tasks.dialects import catalog
 from tasks.dialects.contract import Session
 from tasks.dialects.facts import Capabilities, Fact
-from tasks.dialects.greenplum import Greenplum, distribution_of
-from tasks.dialects.plans import ReadPlan, read_text_plan
+from tasks.dialects.greenplum import Greenplum
+from tasks.dialects.greenplum_catalog import PARTITION_TREE, distribution_of
 
 NOT_RUN = "not run here"
+WITHOUT_KEY = "UNIQUE constraint must contain all columns in the table's distribution key"
 
 
 class Greenplum5(Greenplum):
@@ -28,7 +29,7 @@ class Greenplum5(Greenplum):
 
     def probed(self, session: Session) -> Capabilities:
         """Without what PostgreSQL 8.3 cannot be asked: extensions, wal_level, what a setting may be."""
-        return replace(self.capabilities, version=str(session.value("select version()")))
+        return self.with_cluster(session, replace(self.capabilities, version=str(session.value("select version()"))))
 
     def wal_sql(self) -> str | None:
         return None
@@ -36,9 +37,6 @@ class Greenplum5(Greenplum):
     def explain_sql(self, query: str) -> str:
         """Options in parentheses are a syntax error there: pgadmin4#1652."""
         return f"explain analyze {query.strip().rstrip(';')}"
-
-    def read_plan(self, rows: list[tuple[Any, ...]]) -> ReadPlan:
-        return read_text_plan(rows)
 
 
 class Greenplum7(Greenplum):
@@ -52,7 +50,10 @@ class Greenplum7(Greenplum):
         Fact("access_methods", ("heap", "ao_row", "ao_column"), "In pg_class.relam.", "gpdb#16093"),
         Fact("index_methods", ("btree", "bitmap", "hash", "gist", "spgist", "gin", "brin"), "As in 12.", NOT_RUN),
         Fact("wal_level", "replica", "The default since PostgreSQL 10.", NOT_RUN),
+        Fact("unique_append_optimized", True, "Since the new format of block directories.", NOT_RUN),
+        Fact("unique_without_key", WITHOUT_KEY, "As in 6, in other words.", NOT_RUN),
     )
+    partitions = PARTITION_TREE
 
     def found_storage(self, session: Session, table: str) -> dict[str, str]:
         """reloptions no longer has appendonly and orientation, pg_appendonly no longer the rest: gpdb#14888."""

@@ -23,10 +23,11 @@ class Codec(NamedTuple):
 
 
 class Index(NamedTuple):
-    """``btree(c2, id)``."""
+    """``btree(c2, id)`` or ``unique btree(id)``."""
 
     method: str
     columns: tuple[str, ...]
+    is_unique: bool
 
 
 def misspelled(factor: str, level: Level, form: str) -> UserError:
@@ -77,7 +78,7 @@ def index_of(factor: str, level: Level) -> Index:
     parts = index_parts(level)
     if parts is None:
         raise misspelled(factor, level, 'an index; write "none" or "method(column, ...)"')
-    return Index(*parts)
+    return Index(*parts, text(level).startswith("unique "))
 
 
 def key_of(factor: str, level: Level) -> tuple[str, ...] | None:

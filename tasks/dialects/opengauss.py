@@ -79,6 +79,13 @@ class OpenGauss(PostgreSQL):
         refusal = _index_refusal(index_of("index", level).method, levels)
         return Refusal(refusal) if refusal else level
 
+    def undo_sql(self) -> str | None:
+        """Of ustore tables; the upper 20 bits of a position are the number of its zone."""
+        return (
+            "select coalesce(sum(('x' || \"insert\")::bit(64)::bigint & ((1::bigint << 44) - 1)), 0)"
+            " from gs_undo_meta(0, -1, 0)"
+        )
+
     def storage_options(self, levels: Levels) -> list[str]:
         if not _is_column(levels):
             return [

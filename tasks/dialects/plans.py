@@ -24,9 +24,19 @@ OPTIMIZER = re.compile(r"Optimizer(?: status)?: (?P<name>.*\S)")
 
 
 @dataclass(frozen=True)
+class SegmentShare:
+    """What one segment of a cluster did in the lowest scan of a plan."""
+
+    node: str
+    rows: int
+    seconds: float
+
+
+@dataclass(frozen=True)
 class ReadPlan:
     """One analyzed plan. ``pages`` counts buffer accesses of the whole query, None where the engine does not count
-    them; ``rows_scanned`` is what reached the query from its tables, where the engine says it.
+    them; ``rows_scanned`` is what reached the query from its tables, where the engine says it. On a cluster
+    ``slice_memory`` is the most that a process of any slice used, in bytes, and ``shares`` is who scanned what.
     """
 
     plan: Any
@@ -37,6 +47,8 @@ class ReadPlan:
     pages: int | None = None
     rows_scanned: int | None = None
     optimizer: str | None = None
+    slice_memory: int | None = None
+    shares: tuple[SegmentShare, ...] = ()
 
     @property
     def uses_index(self) -> bool:
@@ -51,7 +63,7 @@ def read_json_plan(rows: list[tuple[Any, ...]], *, has_pages: bool) -> ReadPlan:
         document = json.loads(document)
     statement = document[0]
     root = statement["Plan"]
-    nodes = list(_walk(root, "Plans"))
+    nodes = list(walk(root, "Plans"))
     return ReadPlan(
         document,
         _hash([depth, *(node.get(key) for key in STRUCTURE)] for depth, node in nodes),
@@ -66,8 +78,11 @@ def read_json_plan(rows: list[tuple[Any, ...]], *, has_pages: bool) -> ReadPlan:
 def read_duckdb_plan(rows: list[tuple[Any, ...]]) -> ReadPlan:
     """DuckDB's ``explain (analyze, format json)``; a scan is named by its type, Index Scan or Sequential Scan."""
     document = json.loads(rows[0][1])
+    if "operator" not in document:
+        # A count(*) that the table's statistics answer has no operators, and 2.0 says "result": "error" instead.
+        return ReadPlan(document, _hash([]), None, None, ())
     nodes = [
-        pair for root in document["operator"] for pair in _walk(root, "children") if pair[1]["name"] not in WRAPPERS
+        pair for root in document["operator"] for pair in walk(root, "children") if pair[1]["name"] not in WRAPPERS
     ]
     names = tuple(node["extra_info"].get("Type", node["name"]) for _, node in nodes)
     planning = sum(document[part]["total_time"] for part in ("planner", "optimizer", "physical_planner"))
@@ -97,10 +112,11 @@ def read_text_plan(rows: list[tuple[Any, ...]]) -> ReadPlan:
     )
 
 
-def _walk(node: Mapping[str, Any], children: str, depth: int = 0) -> Iterable[tuple[int, Mapping[str, Any]]]:
+def walk(node: Mapping[str, Any], children: str, depth: int = 0) -> Iterable[tuple[int, Mapping[str, Any]]]:
+    """Every node of a plan with its depth, from the root down."""
     yield depth, node
     for child in node.get(children, ()):
-        yield from _walk(child, children, depth + 1)
+        yield from walk(child, children, depth + 1)
 
 
 def _hash(structure: Iterable[list[Any]]) -> str:

@@ -12,7 +12,7 @@ from tasks.dialects.contract import Autovacuum, BlockPlace, Session, SizeQuery
 from tasks.dialects.dialect import Dialect, Judged, Refusal, Rule, child_name
 from tasks.dialects.digests import DigestSpelling
 from tasks.dialects.facts import Capabilities, Fact
-from tasks.dialects.levels import number_of, switch_of, word_of
+from tasks.dialects.levels import index_of, number_of, switch_of, word_of
 from tasks.dialects.plans import ReadPlan, read_json_plan
 from tasks.dialects.quoting import identifier
 
@@ -46,6 +46,7 @@ class PostgreSQL(Dialect):
         Fact("page_size", 8192, "One size for all tables of a build.", f"{DOCS}storage-page-layout.html"),
         Fact("access_methods", ("heap",), "The core has one table access method.", f"{DOCS}tableam.html"),
         Fact("index_methods", INDEX_METHODS, "Extensions add others, bloom for one.", f"{DOCS}indexes-types.html"),
+        Fact("unique_methods", ("btree",), "amcanunique.", f"{DOCS}indexes-unique.html"),
         Fact(
             "toast_compression",
             ("pglz", "lz4"),
@@ -122,6 +123,15 @@ class PostgreSQL(Dialect):
             bounds = f'Valid values are between "{legal.start}" and "{legal.stop - 1}".'
             return Refusal(f'value {level} out of bounds for option "fillfactor": {bounds}')
         return level
+
+    def judge_index(self, level: Level, levels: Levels) -> Judged:
+        judged = super().judge_index(level, levels)
+        if level == self.index_base_level or isinstance(judged, Refusal):
+            return judged
+        index = index_of("index", level)
+        if index.is_unique and index.method not in self.fact("unique_methods"):
+            return Refusal(f'access method "{index.method}" does not support unique indexes')
+        return judged
 
     def judge_fastupdate(self, level: Level, levels: Levels) -> Judged:
         """Only GIN puts new entries aside."""
@@ -226,6 +236,9 @@ class PostgreSQL(Dialect):
 
     def sizes(self, table: str) -> list[SizeQuery]:
         return catalog.sizes(table)
+
+    def column_size_sql(self, table: str, column: Column) -> str | None:
+        return catalog.column_size(table, column)
 
     def wal_flush_sql(self) -> str | None:
         return "select pg_stat_force_next_flush()" if self.capabilities.version_number >= 150000 else None

@@ -7,7 +7,8 @@ import pwd
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -128,9 +129,25 @@ def family(pid: int) -> list[int]:
     import psutil
 
     try:
+        if _lists_children():
+            return [pid, *_descendants(pid)]
         return [pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))]
-    except psutil.NoSuchProcess:
+    except (psutil.NoSuchProcess, FileNotFoundError, ProcessLookupError):
         return []
+
+
+def _descendants(pid: int) -> Iterator[int]:
+    """By the kernel's own lists: psutil reads every process of the machine, ten milliseconds of each metered step."""
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            for child in map(int, Path(f"/proc/{pid}/task/{task}/children").read_text().split()):
+                yield child
+                yield from _descendants(child)
+
+
+@cache
+def _lists_children() -> bool:
+    return Path(f"/proc/self/task/{os.getpid()}/children").exists()
 
 
 def inside(folder: Path, uid: int, programs: Path) -> list[int]:

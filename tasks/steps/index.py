@@ -16,7 +16,7 @@ def run(step: Step, context: CellContext) -> None:
     name = f"{step.name}_index"
     options = context.dialect.index_options(context.cell.levels)
     statement = f"{context.dialect.create_index_sql(context.table, level, name)}{options}"
-    context.checkpoint()
+    context.settle()
     with context.costs(step.name):
         built = context.session.timed(statement)[1]
         context.indexes.append(name)

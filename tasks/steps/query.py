@@ -7,6 +7,7 @@ from statistics import median
 from experiments.model import Plan, Step
 from tasks.caches import bring_about
 from tasks.context import CellContext
+from tasks.dialects.plans import ReadPlan
 from tasks.integrity import result_digest
 
 METHOD = "statement and fetch, {} cache"
@@ -17,13 +18,14 @@ PATIENCE = 4
 def run(step: Step, context: CellContext) -> None:
     """Time sql/<name>.sql by the client; then EXPLAIN ANALYZE it once for the server's time and plan."""
     query = context.step_sql(step)
-    context.checkpoint()
-    if step.options["stable_within"]:
-        _run_until_stable(step, context, query)
-    else:
-        _run_repeatedly(step, context, query)
-    if step.options["explain"]:
-        _explain(step, context, query)
+    context.settle()
+    with context.session.reading():
+        if step.options["stable_within"]:
+            _run_until_stable(step, context, query)
+        else:
+            _run_repeatedly(step, context, query)
+        if step.options["explain"]:
+            _explain(step, context, query)
 
 
 def _run_repeatedly(step: Step, context: CellContext, query: str) -> None:
@@ -81,9 +83,25 @@ def _record_time(step: Step, context: CellContext, seconds: float, repetition: i
 
 
 def _explain(step: Step, context: CellContext, query: str) -> None:
-    plan = context.dialect.read_plan(context.session.rows(context.dialect.explain_sql(query)))
+    plan = context.dialect.explained(context.session, query)
     context.plans.append(Plan(step.name, plan.plan, plan.plan_hash))
-    context.record(step.name, "execution_time", plan.execution_seconds, "EXPLAIN ANALYZE", clock="server")
+    unknown = "the plan has no time" if plan.execution_seconds is None else None
+    context.record(
+        step.name, "execution_time", plan.execution_seconds, "EXPLAIN ANALYZE", clock="server", reason=unknown
+    )
     if plan.pages is not None:
         context.record(step.name, "pages_accessed", plan.pages, "EXPLAIN BUFFERS, hit and read")
     context.record(step.name, "plan_nodes", None, "EXPLAIN ANALYZE", text=", ".join(plan.node_names))
+    _record_cluster(step, context, plan)
+
+
+def _record_cluster(step: Step, context: CellContext, plan: ReadPlan) -> None:
+    """Which optimizer planned, what a slice of the plan took, and which segment was the slowest; if the plan says."""
+    if plan.optimizer is not None:
+        context.record(step.name, "optimizer", None, "EXPLAIN ANALYZE", text=plan.optimizer)
+    if plan.slice_memory is not None:
+        context.record(step.name, "slice_memory", plan.slice_memory, "EXPLAIN ANALYZE, most of any slice and segment")
+    for share in plan.shares:
+        method = "EXPLAIN ANALYZE, lowest scan of the plan"
+        context.record(step.name, "scan_rows", share.rows, method, node=share.node)
+        context.record(step.name, "scan_time", share.seconds, method, node=share.node, clock="server")

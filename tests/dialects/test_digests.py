@@ -84,12 +84,10 @@ def test_duckdb(duck: Any) -> None:
     assert digest_on(duck, "duckdb", [duckdb_literal(sql) for sql, _ in ROWS]) == EXPECTED
 
 
-@pytest.mark.xdist_group("embedded")
 def test_embedded(embedded: Any) -> None:
     assert digest_on(embedded, "postgresql", [sql for sql, _ in ROWS]) == EXPECTED
 
 
-@pytest.mark.xdist_group("embedded")
 def test_neither_date_style_nor_output_settings_matter(embedded: Any) -> None:
     for setting in ("datestyle = 'German'", "bytea_output = 'escape'", "timezone = 'Asia/Tokyo'"):
         embedded.execute(f"set {setting}")

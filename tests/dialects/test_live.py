@@ -102,7 +102,6 @@ def removed(session: Any, place: BlockPlace) -> None:
         Path(file).unlink(missing_ok=True)
 
 
-@pytest.mark.xdist_group("embedded")
 @pytest.mark.parametrize("forms", FORMS, ids=ids)
 def test_forms(forms: Forms, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     session = request.getfixturevalue(forms.fixture)
@@ -190,7 +189,6 @@ WRONG: list[tuple[str, str, Levels, Levels, list[str]]] = [
 ]
 
 
-@pytest.mark.xdist_group("embedded")
 @pytest.mark.parametrize(("fixture", "declared", "levels", "asked", "wrong"), WRONG)
 def test_storage_that_is_not_what_was_asked_for(
     fixture: str,
@@ -233,7 +231,6 @@ CONFIRMED: list[tuple[str, str, Levels]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.xdist_group("embedded")
 @pytest.mark.parametrize(("fixture", "declared", "levels"), CONFIRMED)
 def test_refusals_in_the_words_of_the_server(
     fixture: str, declared: str, levels: Levels, request: pytest.FixtureRequest, tmp_path: Path
@@ -252,7 +249,6 @@ def test_refusals_in_the_words_of_the_server(
     assert all(part in message for part in reason.split(": ")), message
 
 
-@pytest.mark.xdist_group("embedded")
 def test_probe_of_the_embedded_server(embedded: Any) -> None:
     capabilities = probe(embedded).capabilities
     assert capabilities.version.startswith("PostgreSQL 18.")
@@ -284,7 +280,6 @@ def test_probe_of_greenplum(greenplum: Any) -> None:
     assert "quicklz" not in capabilities.codecs
 
 
-@pytest.mark.xdist_group("embedded")
 def test_wal_of_a_load_is_seen_at_once(embedded: Any) -> None:
     dialect = probe(embedded)
     flush, position = dialect.wal_flush_sql(), dialect.wal_sql()
@@ -331,7 +326,6 @@ def test_sizes_of_greenplum_by_segment(greenplum: Any, tmp_path: Path) -> None:
         greenplum.execute(statement)
 
 
-@pytest.mark.xdist_group("embedded")
 def test_toast_levels_of_postgresql_end_where_they_should(embedded: Any, tmp_path: Path) -> None:
     dialect = probe(embedded)
     for statement in dialect.schema_setup():
@@ -348,7 +342,6 @@ def test_toast_levels_of_postgresql_end_where_they_should(embedded: Any, tmp_pat
         embedded.execute(statement)
 
 
-@pytest.mark.xdist_group("embedded")
 def test_settings_that_differ_from_the_default(embedded: Any) -> None:
     dialect = probe(embedded)
     for statement in dialect.session_settings():
@@ -369,7 +362,6 @@ def test_settings_of_duckdb(duck: Any) -> None:
     assert "max_memory" in settings
 
 
-@pytest.mark.xdist_group("embedded")
 def test_a_second_run_is_kept_out(embedded: Any, tmp_path: Path) -> None:
     import psycopg
 

@@ -121,7 +121,7 @@ def test_the_page_ends_with_the_summary_and_fits_100_columns(cli: Cli) -> None:
     assert summary[1:4] == [
         "",
         "greenplum (greenplum6 as declared; --probe asks the server): 26 cells in 13 blocks",
-        "orientation  blocksize  compression  cells (id: in-place levels, in order)",
+        "orientation  blocksize  compression  cells in order",
     ]
     assert summary[5].startswith("ao_row       8kB        none         ")
     assert summary[5].endswith(": btree(c2)")

@@ -15,7 +15,7 @@ def test_the_option_comes_before_the_variable_and_the_working_directory(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     environ = {"STORAGE_MATRIX_HOME": "elsewhere"}
-    assert find_home(Path("/given"), environ) == Path("/given")
+    assert find_home(tmp_path / "given", environ) == tmp_path / "given"
     assert find_home(None, environ) == tmp_path / "elsewhere"
     assert find_home(None, {}) == tmp_path / ".storage-matrix"
 
@@ -53,3 +53,18 @@ def test_a_home_that_cannot_be_written_is_refused(tmp_path: Path, monkeypatch: p
     assert str(refused.value) == (
         f"home {tmp_path}: cannot be written; choose another with --home DIR or $STORAGE_MATRIX_HOME"
     )
+
+
+def test_a_home_that_cannot_be_reached_is_refused(tmp_path: Path) -> None:
+    home = tmp_path / ("x" * 300)
+    with pytest.raises(UserError) as refused:
+        find_home(home, {})
+    assert str(refused.value) == (
+        f"home {home}: cannot be reached (File name too long); choose another with --home DIR or $STORAGE_MATRIX_HOME"
+    )
+
+
+def test_a_home_that_cannot_be_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("flows.home.os.access", lambda path, mode: False)
+    with pytest.raises(UserError, match=r"home .*: cannot be read; choose another with --home DIR"):
+        find_home(tmp_path, {})

@@ -28,6 +28,12 @@ CSV = (
     '"configuration file ""/x"" contains errors",,,,,,,,"ProcessConfigFile","guc-file.l",456,\n'
 )
 CSV_HINT = '2026,,,p1,,,,,0,,,seg-1,,,,,"FATAL","22023","invalid value","the detail","the hint",,,,,,"F","guc.c",1,\n'
+OPENGAUSS = """.0 LOG:  [Alarm Module]can not read GAUSS_WARNING_TYPE env.
+
+0 WARNING:  failed to parse feature control file: gaussdb.version.
+2026-11-30 16:18:25.496 [unknown] localhost 1396 0[0:0#0]  0 [BACKEND] LOG:  1 is outside the valid range
+2026-11-30 16:18:25.496 [unknown] localhost 1396 0[0:0#0]  0 [BACKEND] FATAL:  configuration file "/x" contains errors
+"""
 
 
 @pytest.mark.parametrize(
@@ -41,6 +47,7 @@ CSV_HINT = '2026,,,p1,,,,,0,,,seg-1,,,,,"FATAL","22023","invalid value","the det
             "This error usually means that the request exceeded available memory.",
         ),
         (CSV, 'unrecognized configuration parameter "nonsense" in file "/x" line 21'),
+        (OPENGAUSS, "1 is outside the valid range"),
         (CSV_HINT, "invalid value; the detail; the hint"),
         (
             "a\nb\npostgres: error while loading shared libraries: libz.so.1\n",

@@ -6,12 +6,12 @@ import pytest
 
 from experiments.model import UserError
 from tasks.launchers.launched import merged
-from tasks.launchers.settings import GREENPLUM, POSTGRESQL, Setting, machine_memory, measuring, sized
+from tasks.launchers.settings import GREENPLUM, OPENGAUSS, POSTGRESQL, Setting, machine_memory, measuring, sized
 
 GIB = 1024**3
 
 
-@pytest.mark.parametrize("table", [POSTGRESQL, GREENPLUM])
+@pytest.mark.parametrize("table", [POSTGRESQL, GREENPLUM, OPENGAUSS])
 def test_every_setting_stands_once_and_has_a_reason(table: tuple[Setting, ...]) -> None:
     names = [setting.name for setting in table]
     assert len(names) == len(set(names))

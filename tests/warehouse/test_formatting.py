@@ -28,6 +28,7 @@ from warehouse.formatting import counted, digits, humanise, listed, scale_for, s
         (1_307 * 1024**2, "bytes", "1.28 GB"),
         (20_000, "rows", "20,000"),
         (1_234, "pages", "1,234"),
+        (3, "count", "3"),
         (104_005, "per_second", "104 k/s"),
         (2.345, "per_second", "2.35 /s"),
         (12, "per_second", "12 /s"),

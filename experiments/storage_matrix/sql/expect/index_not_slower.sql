@@ -21,8 +21,9 @@ pair as (
     where not i.is_base and i.role = 'result' and i.status = 'planned' and i.replicate = 1
 )
 select
-    pair.target, storage_form, in_place, scan.seconds as scan_seconds, own.seconds as index_seconds, scan.pages as scan_pages,
-    own.pages as index_pages, greatest(own.low - scan.high - 0.0005, 0) as slower_by
+    pair.target, storage_form, in_place, scan.seconds as scan_seconds, own.seconds as index_seconds,
+    scan.pages as scan_pages, own.pages as index_pages,
+    case when own.low - scan.high <= 0.0005 then 0 else own.low - scan.high end as slower_by
 from pair
 left join lookup as scan on scan.cell_id = base_cell
 left join lookup as own on own.cell_id = pair.cell_id

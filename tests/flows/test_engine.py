@@ -1,0 +1,222 @@
+"""A run on a real server when things go wrong: a dying server, a failing load, a slow query, an interrupt, kill -9."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from experiments.model import Cell, CellResult
+from flows.asking import Ask, resolve
+from flows.engine import Engine
+from flows.outcome import exit_code
+from tasks.launchers.place import Place
+from tasks.launchers.reaping import reap_orphans
+from warehouse.publishing import publish, warehouse_file
+
+SPEC = """
+question = "Does it hold?"
+source = "source"
+[parameters]
+rows = 50
+[profiles]
+quick = {}
+[table]
+key = "id"
+row_bytes = 40
+[table.columns]
+id = "integer"
+v = "text"
+[factors]
+fillfactor = { postgresql = [100, 70] }
+[in_place]
+index = { postgresql = ["none", "btree(id)", "hash(id)"], duckdb = ["none", "art(id)"] }
+[[steps]]
+create = "create"
+[[steps]]
+load = "load"
+[[steps]]
+index = "index_build"
+[[steps]]
+query = "count"
+repeats = 1
+warmups = 0
+"""
+SQL = {
+    "source": "create table {{source}} as select g::integer as id, 'v' || g as v from generate_series(1, {{rows}}) g(g)",
+    "create": "create table {{table}} ({{columns}}){{storage}}",
+    "load": "insert into {{table}} select id, v from {{source}}",
+    "count": "select count(*) from {{table}}",
+}
+
+
+class Silent:
+    """A watcher that says nothing."""
+
+    def phase(self, text: str) -> None:
+        """Nothing."""
+
+    def planned(self, cells: int) -> None:
+        """Nothing."""
+
+    def measuring(self, cell: Cell) -> None:
+        """Nothing."""
+
+    def measured(self, result: CellResult) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home with an experiment of the user's own, and a short directory for servers."""
+    data = Path("/var/tmp") / f"sm-test-{secrets.token_hex(4)}"
+    monkeypatch.setenv("STORAGE_MATRIX_DATA", str(data))
+    write_experiment(tmp_path)
+    yield tmp_path
+    shutil.rmtree(data, ignore_errors=True)
+
+
+def write_experiment(home: Path, **sql: str) -> None:
+    folder = home / "experiments" / "mine"
+    (folder / "sql").mkdir(parents=True, exist_ok=True)
+    (folder / "experiment.toml").write_text(SPEC)
+    for name, text in {**SQL, **sql}.items():
+        (folder / "sql" / f"{name}.sql").write_text(text)
+
+
+def run(home: Path, measure: Callable[[Engine, Cell], object] | None = None, **asked: object) -> Engine:
+    """The engine after a run without Prefect; ``measure`` stands in the place of the task."""
+    ask = Ask("mine", **{"targets": ("embedded",), "seed": 1, **asked})  # type: ignore[arg-type]
+    request, urls = resolve(ask, home, os.environ)
+    engine = Engine(request, home, urls, Silent())
+    try:
+        engine.open()
+        engine.run(lambda cell: measure(engine, cell) if measure else engine.measure_cell(cell))
+    finally:
+        engine.close()
+    return engine
+
+
+def last_statuses(engine: Engine) -> list[str]:
+    return [result.status for result in engine.ledger.cells() if result.cell.role == "result"]
+
+
+def test_an_experiment_of_ones_own_needs_no_python(home: Path) -> None:
+    engine = run(home, targets=("embedded", "duckdb"))
+    assert last_statuses(engine) == ["ok"] * 8
+    loads = [m.text_value for r in engine.results for m in r.measurements if m.metric == "row_digest"]
+    assert len(loads) == 3
+    assert len(set(loads)) == 1
+
+
+def test_a_block_whose_server_died_runs_again_from_a_fresh_load(home: Path) -> None:
+    killed: list[str] = []
+
+    def measure(engine: Engine, cell: Cell) -> None:
+        if cell.levels.get("index") == "btree(id)" and not killed:
+            killed.append(cell.cell_id)
+            for pid in engine._targets["embedded"].server.processes():
+                os.kill(pid, signal.SIGKILL)
+        engine.measure_cell(cell)
+
+    engine = run(home, measure)
+    attempts = [result for result in engine.results if result.cell.cell_id == killed[0]]
+    assert [result.status for result in attempts] == ["failed", "ok"]
+    assert attempts[0].reason is not None
+    assert "the server died" in attempts[0].reason
+    assert last_statuses(engine) == ["ok"] * 6
+    assert "load" in {m.step for m in attempts[1].measurements}, "a fresh load, and the cell that ran first owns it"
+    assert exit_code(engine.results, []) == 3
+
+
+def test_a_load_that_fails_fails_its_block_with_the_servers_message(home: Path) -> None:
+    write_experiment(home, load="insert into {{table}} select id / 0, v from {{source}}")
+    engine = run(home)
+    results = [result for result in engine.results if result.cell.role == "result"]
+    assert {(r.status, r.reason, r.sqlstate) for r in results} == {
+        ("failed", "step load: division by zero", "22012"),
+    }
+    assert exit_code(engine.results, []) == 3
+
+
+def test_other_rows_fail_the_block(home: Path) -> None:
+    write_experiment(
+        home,
+        load="insert into {{table}} select id, v || case when {{fillfactor}} = 70 then '!' else '' end from {{source}}",
+    )
+    engine = run(home)
+    failed = [r for r in engine.results if r.status == "failed"]
+    assert len({r.cell.block_id for r in failed}) == 1
+    assert failed[0].reason is not None
+    assert failed[0].reason.endswith("not the same rows")
+
+
+def test_a_slow_query_times_out_and_the_next_cell_is_measured(home: Path) -> None:
+    slow = "select case when {{index}} = 'btree(id)' then pg_sleep(30) end, count(*) from {{table}}"
+    write_experiment(home, count=slow)
+    engine = run(home, timeout=1, only=("fillfactor=100",))
+    by_index = {r.cell.levels.get("index"): r.status for r in engine.results if r.cell.role == "result"}
+    assert by_index == {"none": "ok", "btree(id)": "timeout", "hash(id)": "ok"}
+
+
+def test_an_interrupt_cancels_the_statement_and_keeps_the_finished_cells(home: Path) -> None:
+    write_experiment(home, count="select pg_sleep(case when {{index}} = 'none' then 0 else 30 end)")
+    started = time.monotonic()
+
+    def measure(engine: Engine, cell: Cell) -> None:
+        if cell.levels.get("index") == "btree(id)":
+            threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        engine.measure_cell(cell)
+
+    engine_seen: list[Engine] = []
+
+    def spying(engine: Engine, cell: Cell) -> None:
+        engine_seen.append(engine)
+        measure(engine, cell)
+
+    with pytest.raises(KeyboardInterrupt):
+        run(home, spying, only=("fillfactor=100",))
+    assert time.monotonic() - started < 25, "the statement on the server was cancelled, not waited for"
+    kept = {r.cell.levels.get("index"): r.status for r in engine_seen[0].ledger.cells() if r.cell.role == "result"}
+    assert kept == {"none": "ok", "btree(id)": "cancelled"}
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+sys.path.insert(0, {root!r})
+from tests.flows.test_engine import run
+def measure(engine, cell):
+    engine.measure_cell(cell)
+    print("cell", flush=True)
+run(Path({home!r}), measure)
+"""
+
+
+def test_after_kill_9_the_server_is_found_and_the_finished_cells_are_published(home: Path) -> None:
+    root = str(Path(__file__).parents[2])
+    script = KILLED.format(root=root, home=str(home))
+    child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, cwd=root)
+    assert child.stdout is not None
+    assert child.stdout.readline() == "cell\n"
+    child.kill()
+    child.wait()
+    place = Place.of(home, os.environ)
+    said = reap_orphans(place)
+    assert len(said) == 1
+    assert reap_orphans(place) == []
+    publication = publish(home)
+    assert len(publication.loaded) == 1
+    with duckdb.connect(str(warehouse_file(home)), read_only=True) as warehouse:
+        assert warehouse.execute("select status from run").fetchall() == [("interrupted",)]
+        assert warehouse.execute("select count(*) from cell where status = 'ok'").fetchall()[0][0] >= 1
