@@ -122,7 +122,7 @@ def column_size(table: str, column: Column) -> str:
     whole = name if kind_of(column) == "bytes" else f"{name}::text"
     return (
         "select avg(stored), avg(whole) from"
-        f" (select pg_column_size({name}) as stored, octet_length({whole}) as whole from {table} limit 1000) as some"
+        f" (select pg_column_size({name}) as stored, octet_length({whole}) as whole from {table} limit 1000) as sampled"
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import signal
 from collections.abc import Iterator
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -79,10 +78,46 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     signal.signal(signal.SIGTERM, former)
 
 
+SPEC = """
+question = "Which form is smaller?"
+[parameters]
+rows = 1_000
+order = { default = "scattered", choices = ["scattered", "sorted"] }
+[profiles]
+quick = {}
+large = { rows = 100_000 }
+[table]
+key = "id"
+row_bytes = 40
+[table.columns]
+id = "integer"
+[factors]
+orientation = { postgresql = ["heap", "ao_row"], duckdb = [] }
+compression = ["none", "zlib:5"]
+[in_place]
+index = { postgresql = ["none", "btree(id)"], duckdb = ["none", "art(id)"] }
+[[steps]]
+create = "create"
+[[steps]]
+load = "load"
+[[steps]]
+query = "count"
+[[steps]]
+index = "build"
+"""
+SQL = {
+    "create": "create table {{table}} ({{columns}}){{storage}}",
+    "load": "insert into {{table}} select generate_series(1, {{rows}})",
+    "count": "select count(*) from {{table}} where id <= {{rows}}",
+}
+
+
 @pytest.fixture
-def own_experiment(home: Path) -> Path:
-    """A copy of the shipped experiment in the home, under the name ``mine``."""
-    folder = home / "experiments" / "mine"
-    with as_file(files("experiments") / "storage_matrix") as shipped:
-        shutil.copytree(shipped, folder)
+def small(tmp_path: Path) -> Path:
+    """An experiment of its own in the working directory: what it declares does not grow with the shipped ones."""
+    folder = tmp_path / "small"
+    (folder / "sql").mkdir(parents=True)
+    (folder / "experiment.toml").write_text(SPEC)
+    for name, text in SQL.items():
+        (folder / "sql" / f"{name}.sql").write_text(text)
     return folder

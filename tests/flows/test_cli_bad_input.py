@@ -7,65 +7,63 @@ from pathlib import Path
 
 import pytest
 
-from experiments.declaration import KEYS as DECLARED
+from experiments.declaration import KEYS
 from experiments.language import PLACEHOLDERS, STEP_KINDS
 from tests.flows.conftest import Cli, Ended
 
-# These grow with the experiments and the language, whose own tests write them out.
+# This grows with the experiments, whose own tests write them out.
 SHIPPED = sorted(folder.name for folder in files("experiments").iterdir() if (folder / "experiment.toml").is_file())
-EXPERIMENTS = f"known experiments: {', '.join(SHIPPED)}"
-KEYS = ", ".join(sorted(DECLARED))
 PLACED = sorted(
-    {*PLACEHOLDERS, *STEP_KINDS["query"].options, "rows", "data_seed", "row_order", "lookup_value"} - {"sql"}
-    | {"orientation", "blocksize", "compression", "toast", "fillfactor", "index"}
+    {*PLACEHOLDERS, *STEP_KINDS["query"].options, "rows", "order", "orientation", "compression", "index"} - {"sql"}
 )
-FACTORS = "orientation, blocksize, compression, toast, fillfactor, index"
 TARGETS = "duckdb, embedded, greenplum, opengauss, zheap"
 
 UNKNOWN_NAMES = [
-    (("storage_matrx",), f'unknown experiment "storage_matrx"; {EXPERIMENTS} (did you mean "storage_matrix"?)'),
+    (("smal",), f'unknown experiment "smal"; known experiments: {", ".join(SHIPPED)}'),
+    (("./missing",), "./missing: no experiment.toml there; a path must be the folder of an experiment"),
     (
-        ("storage_matrix", "--only", "orientaton=heap"),
-        f'--only: unknown factor "orientaton"; known factors: {FACTORS} (did you mean "orientation"?)',
+        ("small", "--only", "orientaton=heap"),
+        '--only: unknown factor "orientaton"; known factors: orientation, compression, index '
+        '(did you mean "orientation"?)',
     ),
     (
-        ("storage_matrix", "--only", "toast=main"),
-        '--only: unknown level "main" of toast; known levels: default, external',
+        ("small", "--only", "orientation=column"),
+        '--only: unknown level "column" of orientation; known levels: heap, ao_row',
     ),
     (
-        ("storage_matrix", "--profile", "quik"),
-        '--profile: unknown profile "quik"; known profiles: quick, correlated, published (did you mean "quick"?)',
+        ("small", "--profile", "larg"),
+        '--profile: unknown profile "larg"; known profiles: quick, large (did you mean "large"?)',
     ),
     (
-        ("storage_matrix", "--target", "embeded"),
+        ("small", "--target", "embeded"),
         f'--target: unknown target "embeded"; known targets: {TARGETS} (did you mean "embedded"?)',
     ),
     (
-        ("storage_matrix", "--set", "row=5"),
-        '--set: unknown parameter "row"; known parameters: rows, data_seed, row_order (did you mean "rows"?)',
+        ("small", "--set", "row=5"),
+        '--set: unknown parameter "row"; known parameters: rows, order (did you mean "rows"?)',
     ),
-    (("storage_matrix", "--set", "rows"), '--set: write NAME=VALUE, such as rows=100000, got "rows"'),
-    (("storage_matrix", "--only", "toast"), '--only: write FACTOR=LEVEL[,LEVEL], such as index=none, got "toast"'),
-    (("storage_matrix", "--set", "rows=0"), "--set: rows must be at least 1, got 0"),
-    (("storage_matrix", "--set", "rows=-20000"), "--set: rows must be at least 1, got -20000"),
-    (("storage_matrix", "--set", "rows=many"), "--set: rows must be an integer, got 'many'"),
-    (("storage_matrix", "--repeats", "0"), "--repeats must be at least 1, got 0"),
-    (("storage_matrix", "--timeout", "0"), "--timeout must be a number of seconds above 0, got 0"),
+    (("small", "--set", "order=random"), '--set: order must be one of scattered, sorted, got "random"'),
+    (("small", "--set", "rows"), '--set: write NAME=VALUE, such as rows=100000, got "rows"'),
+    (("small", "--only", "index"), '--only: write FACTOR=LEVEL[,LEVEL], such as index=none, got "index"'),
+    (("small", "--set", "rows=0"), "--set: rows must be at least 1, got 0"),
+    (("small", "--set", "rows=-20000"), "--set: rows must be at least 1, got -20000"),
+    (("small", "--set", "rows=many"), "--set: rows must be an integer, got 'many'"),
+    (("small", "--repeats", "0"), "--repeats must be at least 1, got 0"),
+    (("small", "--timeout", "0"), "--timeout must be a number of seconds above 0, got 0"),
     (
-        ("storage_matrix", "--only", "compression='; drop table run"),
-        '--only: unknown level "\'; drop table run" of compression; '
-        "known levels: pglz, lz4, none, zlib:5, zlib:9, auto, zstd",
-    ),
-    (
-        ("storage_matrix", "--target", "duckdb", "--only", "toast=external"),
-        "--only toast=external leaves no cell on duckdb: no cell there has these levels together",
+        ("small", "--only", "compression='; drop table run"),
+        '--only: unknown level "\'; drop table run" of compression; known levels: none, zlib:5',
     ),
     (
-        ("storage_matrix", "--target", "postgresql://me:geheim@localhost/db"),
+        ("small", "--target", "duckdb", "--only", "orientation=heap"),
+        "--only orientation=heap leaves no cell on duckdb: no cell there has these levels together",
+    ),
+    (
+        ("small", "--target", "postgresql://me:geheim@localhost/db"),
         "--target: a URL needs a name: write NAME=URL",
     ),
     (
-        ("storage_matrix", "--target", "mine=mysql://me:geheim@localhost/db"),
+        ("small", "--target", "mine=mysql://me:geheim@localhost/db"),
         '--target mine: unknown URL scheme "mysql"; known schemes: postgresql, postgres, duckdb',
     ),
 ]
@@ -78,7 +76,7 @@ def refused(ended: Ended, message: str) -> None:
 @pytest.mark.parametrize("command", ["plan", "run"])
 @pytest.mark.parametrize(("words", "message"), UNKNOWN_NAMES)
 def test_a_name_or_value_that_is_not_known(
-    cli: Cli, home: Path, command: str, words: tuple[str, ...], message: str
+    cli: Cli, home: Path, small: Path, command: str, words: tuple[str, ...], message: str
 ) -> None:
     was_there = home.exists()
     refused(cli(command, *words), message)
@@ -130,57 +128,52 @@ def test_wrong_usage(cli: Cli, home: Path, words: tuple[str, ...], message: str)
             "experiment.toml",
             "question =",
             "questoin =",
-            f'{{folder}}/experiment.toml: questoin: unknown key; known keys: {KEYS} (did you mean "question"?)',
+            f"small/experiment.toml: questoin: unknown key; known keys: {', '.join(sorted(KEYS))} "
+            '(did you mean "question"?)',
         ),
         (
             "experiment.toml",
-            'query = "group_by"',
-            'query = "grup_by"',
-            "{folder}/experiment.toml: steps[4].query: no file sql/grup_by.sql; known files: {files} "
-            '(did you mean "group_by"?)',
+            'query = "count"',
+            'query = "cont"',
+            "small/experiment.toml: steps[2].query: no file sql/cont.sql; known files: count.sql, create.sql, load.sql "
+            '(did you mean "count"?)',
         ),
         (
             "experiment.toml",
-            'query = "lookup"',
-            'query = "group_by"',
-            '{folder}/experiment.toml: steps[6].query: a second step named "group_by"; step names are unique',
+            'query = "count"',
+            'query = "load"',
+            'small/experiment.toml: steps[2].query: a second step named "load"; step names are unique',
         ),
         (
             "experiment.toml",
-            "index = {",
-            "fill = []\nindex = {",
-            "{folder}/experiment.toml: in_place.fill: has no levels",
+            '["none", "zlib:5"]',
+            "[]",
+            "small/experiment.toml: factors.compression: has no levels",
         ),
         (
             "experiment.toml",
-            '["pglz", "lz4"]',
-            '["pglz", "\'; drop table run"]',
-            '{folder}/experiment.toml: factors.compression.postgresql[1]: "\'; drop table run" is not a level: '
+            '["heap", "ao_row"]',
+            '["heap", "\'; drop table run"]',
+            'small/experiment.toml: factors.orientation.postgresql[1]: "\'; drop table run" is not a level: '
             "a level has letters, digits, spaces and _ . : , ( ) % + - (no --), starts with a letter or digit, "
             "and has at most 64 characters",
         ),
         (
-            "sql/lookup.sql",
-            "{{lookup_value}}",
-            "{{looked_up}}",
-            "{folder}/sql/lookup.sql: unknown placeholder {{{{looked_up}}}}; known placeholders: {placed}",
+            "sql/count.sql",
+            "{{rows}}",
+            "{{row}}",
+            f"small/sql/count.sql: unknown placeholder {{{{row}}}}; known placeholders: {', '.join(PLACED)} "
+            '(did you mean "rows"?)',
         ),
     ],
 )
 def test_a_mistake_in_a_spec(
-    cli: Cli, own_experiment: Path, command: str, file: str, old: str, new: str, message: str
+    cli: Cli, home: Path, small: Path, command: str, file: str, old: str, new: str, message: str
 ) -> None:
-    path = own_experiment / file
-    text = path.read_text()
-    assert text.count(old) >= 1
-    path.write_text(text.replace(old, new, 1))
-    sql = own_experiment / "sql"
-    known = {
-        "folder": own_experiment,
-        "files": ", ".join(sorted(file.name for file in sql.glob("*.sql"))),
-        "placed": ", ".join(PLACED),
-    }
-    refused(cli(command, "mine"), message.format(**known))
+    text = (small / file).read_text()
+    assert text.count(old) == 1
+    (small / file).write_text(text.replace(old, new))
+    refused(cli(command, "small"), message)
 
 
 @pytest.mark.parametrize("command", ["plan", "run"])
@@ -276,8 +269,9 @@ def test_a_ledger_file_cut_in_half(cli: Cli, populated_home: Path, words: tuple[
     )
 
 
-def test_two_experiments_of_one_name(cli: Cli, home: Path, own_experiment: Path) -> None:
-    own_experiment.rename(home / "experiments" / "storage_matrix")
+def test_two_experiments_of_one_name(cli: Cli, home: Path, small: Path) -> None:
+    (home / "experiments").mkdir(parents=True)
+    small.rename(home / "experiments" / "storage_matrix")
     refused(
         cli("plan", "storage_matrix"),
         f'experiment "storage_matrix" is both {home}/experiments/storage_matrix and the shipped '
