@@ -99,8 +99,9 @@ STEP_KINDS: Mapping[str, StepKind] = {
             "mode": Option(
                 str,
                 "VACUUM",
-                "which kind; autovacuum is let loose on the table until it has been there",
-                choices=("none", "VACUUM", "VACUUM FULL", "autovacuum"),
+                "which kind; settle is VACUUM where a fresh table needs it, autovacuum is let loose on the table until it"
+                " has been there",
+                choices=("none", "settle", "VACUUM", "VACUUM FULL", "autovacuum"),
                 by_name=True,
             )
         },
@@ -108,7 +109,7 @@ STEP_KINDS: Mapping[str, StepKind] = {
     "analyze": StepKind(
         "load",
         "gather the optimizer's statistics",
-        {"columns": Option(list, (), "of these columns only; a wide one may cost more than it is good for")},
+        {"target": Option(int, None, "look at 300 rows for each of it; the server's own when absent", minimum=1)},
     ),
     "query": StepKind(
         "every",

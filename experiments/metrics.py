@@ -28,7 +28,7 @@ _DECLARED = (
     Metric("load_time", "seconds", "lower", _TIMER, "Load until durable: through COMMIT and CHECKPOINT"),
     Metric("commit_time", "seconds", "lower", _TIMER, "Load through COMMIT; what is left to a checkpoint is not in it"),
     Metric("query_time", "seconds", "lower", _TIMER, "One query, from sending it to its last row, by the client"),
-    Metric("first_query_time", "seconds", "lower", _TIMER, "The first run of a query after a change: it sets hint bits"),
+    Metric("first_query_time", "seconds", "lower", _TIMER, "First run of a query after a change: it sets hint bits"),
     Metric("execution_time", "seconds", "lower", _TIMER, "One query by the server's clock: EXPLAIN ANALYZE, apart"),
     Metric("index_build_time", "seconds", "lower", _TIMER, "CREATE INDEX through COMMIT"),
     Metric("index_durable_time", "seconds", "lower", _TIMER, "CREATE INDEX until durable: through CHECKPOINT"),

@@ -48,8 +48,6 @@ def _step(section: Section, factors: Sequence[Factor], dialects: list[str]) -> S
         values["sql"] = section.name("sql") if "sql" in section.data else name
     if kind == "series":
         values = read_rounds(section, values)
-    if kind == "analyze":
-        values["columns"] = _texts(section, "columns")
     if kind == "measure":
         values["metrics"] = _texts(section, "metrics", METRICS)
         values["extensions"] = _texts(section, "extensions")
@@ -60,8 +58,6 @@ def check_columns(root: Section, steps: Iterable[Step], columns: Iterable[Column
     """The columns that steps name are columns of the table."""
     known = [column.name for column in columns]
     for section, step in zip(root.sections("steps"), steps, strict=True):
-        for index, name in enumerate(step.options.get("columns", ())):
-            section.one_of("column", f"columns[{index}]", name, known)
         if step.options.get("column") is not None:
             section.one_of("column", "column", step.options["column"], known)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from experiments.language import STEP_KINDS
+from experiments.language import STEP_KINDS, Option
 from experiments.matrix import at_base, step_is_for
 from experiments.model import Block, Cell, Request, Step
 from experiments.sqlfiles import sql_for
@@ -26,6 +26,7 @@ class BlockSql:
     dialect: Dialect
     block: Block
     looked_up: Mapping[str, object] = field(default_factory=dict)
+    in_series: dict[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.place = self.dialect.block_setup(f"b{self.block.block_id}", ".", self.block.levels)
@@ -50,11 +51,14 @@ class BlockSql:
 
     def step_sql(self, step: Step, cell: Cell) -> str:
         """The SQL file of a step; its options may stand in it too."""
-        return self.sql(step.options["sql"], cell, step.options)
+        return self.sql(step.options["sql"], cell, {**step.options, **self.in_series})
 
     def option(self, step: Step, key: str, cell: Cell) -> Any:
         """An option of a step; where it names a factor or parameter, the value in this cell."""
-        declared, value = STEP_KINDS[step.kind].options[key], step.options[key]
+        return self.valued(step.options[key], STEP_KINDS[step.kind].options[key], cell)
+
+    def valued(self, value: Any, declared: Option, cell: Cell) -> Any:
+        """``value``, or what it names in this cell."""
         return self._values(cell).get(value, declared.default) if declared.names_value(value) else value
 
     def _values(self, cell: Cell) -> dict[str, object]:
@@ -80,9 +84,16 @@ class BlockSql:
             statement = self.dialect.create_index_sql(self.table, level, f"{step.name}_index")
             yield f"{statement}{self.dialect.index_options(cell.levels)}"
 
+    def children(self, step: Step, cell: Cell) -> Iterator[str]:
+        """What makes the tables below it: the first, and how many more there are."""
+        count = self.option(step, "count", cell)
+        first = self.dialect.child_sql(self.table, 0)
+        if first is not None:
+            yield f"-- the first of {count}\n{first}"
+
     def ddl(self) -> list[str]:
         """Every statement that shapes the storage of the block, in the order in which a run sends it."""
-        shapes = {"create": self.create, "index": self.index}
+        shapes = {"create": self.create, "index": self.index, "children": self.children}
         statements = list(self.place.setup)
         for position, cell in enumerate(self.block.cells):
             for step in self.steps(cell, loading=position == 0):

@@ -133,7 +133,7 @@ def _page(console: Console, request: Request, plans: Sequence[TargetPlan], ids: 
         if plan.blocks:
             console.print(_blocks(plan, ids))
         for line in _unsupported(plan):
-            console.print(line, style="yellow")
+            console.print(line, style="yellow", soft_wrap=True)
         console.print(_roughly(plan.estimate))
 
 

@@ -6,7 +6,9 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from experiments.matrix import step_is_for
 from experiments.model import Block, Cell, Matrix, Request, Step, UserError
+from experiments.series import TIMES
 from experiments.settings import settings_of
 from experiments.template import Fragment
 from flows.ddl import BlockSql
@@ -111,10 +113,16 @@ class _Script:
         yield from _closed(self.block_sql.place.setup)
         for step in self.block_sql.steps(self.cell, loading=True):
             yield self._heading(f"step {step.name}")
-            if step.kind in SCRIPTS:
-                yield from SCRIPTS[step.kind](self, step)
-            else:
-                yield f"-- A {step.kind} step is more than SQL: only a run does it."
+            yield from self.step(step)
+
+    def step(self, step: Step) -> Iterator[str]:
+        """What a run would send for it."""
+        if not step_is_for(step, self.dialect.lineage, self.cell.levels):
+            return
+        if step.kind in SCRIPTS:
+            yield from SCRIPTS[step.kind](self, step)
+        else:
+            yield f"-- A {step.kind} step is more than SQL: only a run does it."
 
     def _closing(self) -> Iterator[str]:
         yield self._heading("leave nothing behind")
@@ -151,16 +159,36 @@ class _Script:
 
     def update(self, step: Step) -> Iterator[str]:
         yield from self.statement(step)
-        yield from self.digest()
+        if not self.block_sql.in_series:
+            yield from self.digest()
+
+    def children(self, step: Step) -> Iterator[str]:
+        for number in range(self.block_sql.option(step, "count", self.cell)):
+            statement = self.dialect.child_sql(self.block_sql.table, number)
+            yield from _closed([statement] if statement else [])
+
+    def series(self, step: Step) -> Iterator[str]:
+        """Round after round, as far as its steps are SQL."""
+        steps = {one.name: one for one in self.request.experiment.steps}
+        for one in step.options["rounds"]:
+            for turn in range(1, self.block_sql.valued(one.times, TIMES, self.cell) + 1):
+                number = self.block_sql.in_series.get("round", -1)
+                self.block_sql.in_series.update(round=number + 1, turn=turn)
+                yield self._heading(f"round {number + 1}: {', '.join(one.do) or 'nothing'}")
+                for name in (*one.do, *one.watch):
+                    yield from self.step(steps[name])
 
     def vacuum(self, step: Step) -> Iterator[str]:
         mode = self.block_sql.option(step, "mode", self.cell)
+        if mode == "settle" and self.dialect.has_hint_bits(self.cell.levels):
+            mode = "VACUUM"
         if mode in ("VACUUM", "VACUUM FULL"):
             statement = self.dialect.vacuum_sql(self.block_sql.table, full=mode == "VACUUM FULL")
             yield from _closed([statement] if statement else [])
 
     def analyze(self, step: Step) -> Iterator[str]:
-        yield from _closed([self.dialect.analyze_sql(self.block_sql.table, step.options["columns"])])
+        aim, back = self.dialect.statistics_target_sql(step.options["target"]) if step.options["target"] else ((), ())
+        yield from _closed([*aim, self.dialect.analyze_sql(self.block_sql.table), *back])
 
     def query(self, step: Step) -> Iterator[str]:
         query = self.block_sql.step_sql(step, self.cell)
@@ -195,6 +223,9 @@ SCRIPTS: Mapping[str, Callable[[_Script, Step], Iterator[str]]] = {
     "statement": _Script.statement,
     "update": _Script.update,
     "measure": _Script.statement,
+    "cleanup": _Script.statement,
+    "children": _Script.children,
+    "series": _Script.series,
     "vacuum": _Script.vacuum,
     "analyze": _Script.analyze,
     "query": _Script.query,

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 MAIN_METRICS = (
     "load_time",
     "query_time",
+    "statement_time",
+    "update_time",
     "index_build_time",
     "vacuum_time",
     "cleanup_time",
@@ -23,14 +25,23 @@ MAIN_METRICS = (
     "latency_mean",
     "total_bytes",
 )
-MORE_METRICS = ("wal_bytes", "cpu_time", "undo_bytes", "free_bytes", "dead_tuples", "pending_pages")
+MORE_METRICS = (
+    "wal_bytes",
+    "rows_per_second",
+    "undo_bytes",
+    "dead_tuples",
+    "pending_pages",
+    "failed_share",
+    "cpu_time",
+)
 
-# Of a series the last round stands for the cell; only the client's clock, so that a column compares like with like.
+# Of a series the last round stands for the cell, unless there is a value for the whole. Only the client's clock, so that
+# a column compares like with like.
 MEDIANS = """
 select cell_id, step, metric, unit, median, n, interval_low, interval_high, is_base, round
 from summary
 where target = ? and node is null and coalesce(clock, 'client') = 'client' and list_contains(?, metric)
-qualify row_number() over (partition by cell_id, step, metric order by round desc nulls last) = 1
+qualify row_number() over (partition by cell_id, step, metric order by round desc nulls first) = 1
 order by list_position(?, metric), measured_at
 """
 
@@ -62,8 +73,10 @@ def title(measure: Measure, among: Collection[Measure]) -> str:
     if measure.metric == "query_time":
         return words(measure.step)
     name = "size" if measure.metric == "total_bytes" else words(measure.metric.removesuffix("_time"))
-    alone = sum(other.metric == measure.metric for other in among) == 1
-    return name if alone else f"{name} ({words(measure.step)})"
+    if sum(other.metric == measure.metric for other in among) == 1:
+        return name
+    is_what_the_step_is_for = measure.unit == "seconds" and measure.metric in MAIN_METRICS
+    return words(measure.step) if is_what_the_step_is_for else f"{name} ({words(measure.step)})"
 
 
 def words(name: str) -> str:

@@ -14,13 +14,14 @@ from warehouse.axes import GREY, PALETTE, Axis, Look, looks
 from warehouse.charts import INK, Figure, Spec, chart, drawn_as, finished, medians_of, tooltip
 from warehouse.formatting import humanise
 from warehouse.labels import CellName
+from warehouse.rows import in_words
 from warehouse.samples import Sample
 from warehouse.selecting import Row
 
 LEVEL_WIDTH = 74
 PANEL_HEIGHT = 190
 ROUNDS_HEIGHT = 280
-# With more lines than colours a reader cannot tell them apart: each storage form then has a panel of its own.
+# With more lines than colours a reader cannot tell them apart.
 MOST_LINES = len(PALETTE)
 
 
@@ -144,31 +145,54 @@ class Happenings:
     marked: Collection[tuple[str, int | None]] = ()
 
 
-def round_figure(title: str, samples: Sequence[Sample], happenings: Happenings) -> Figure:
-    """A measure over the rounds of a series: a line through the medians, every sample, triangles at marked rounds."""
+def round_figure(title: str, samples: Sequence[Sample], factors: Collection[str], happenings: Happenings) -> Figure:
+    """A measure over the rounds of a series: a line through the medians, every sample, triangles at marked rounds.
+
+    As many of the last ``factors`` are lines of one panel as there are colours for; the others part the panels.
+    """
     axis = Axis.of([sample.value for sample in samples], samples[0].measure.unit)
-    cells = sorted({sample.cell.whole: sample.cell for sample in samples}.values(), key=lambda cell: cell.position)
-    if len(cells) <= MOST_LINES:
-        wide = {"width": "container", "height": ROUNDS_HEIGHT}
-        return Figure(title, (_lines(f"{title} over rounds, a line per cell", cells, samples, axis, happenings, wide),))
-    panels = []
-    for form in dict.fromkeys(cell.form for cell in cells):
-        there = [sample for sample in samples if sample.cell.form == form]
-        size = {"title": form, "width": 260, "height": PANEL_HEIGHT}
-        of_form = [cell for cell in cells if cell.form == form]
-        panels.append(_lines(f"{title} over rounds: {form}", of_form, there, axis, happenings, size))
-    return Figure(title, tuple(panels), side_by_side=True)
+    panels: dict[str, list[Sample]] = {}
+    lines = _line_factors([sample.cell for sample in samples], factors)
+    for sample in sorted(samples, key=lambda sample: sample.cell.position):
+        panels.setdefault(_in_words(sample.cell, [name for name in factors if name not in lines]), []).append(sample)
+    specs = [
+        _lines(f"{title} over rounds, {panel or 'a line per cell'}", taken, lines, axis, happenings, _size(panel))
+        for panel, taken in panels.items()
+    ]
+    return Figure(title, tuple(specs), side_by_side=len(specs) > 1)
+
+
+def _line_factors(cells: Sequence[CellName], factors: Collection[str]) -> list[str]:
+    chosen: list[str] = []
+    for factor in reversed(list(factors)):
+        if len({_in_words(cell, [factor, *chosen]) for cell in cells}) > MOST_LINES:
+            break
+        chosen.insert(0, factor)
+    return chosen
+
+
+def _in_words(cell: CellName, factors: Collection[str]) -> str:
+    return in_words({name: cell.levels[name] for name in factors if name in cell.levels})
+
+
+def _size(panel: str) -> dict[str, Any]:
+    return (
+        {"title": panel, "width": 300, "height": PANEL_HEIGHT}
+        if panel
+        else {"width": "container", "height": ROUNDS_HEIGHT}
+    )
 
 
 def _lines(
     description: str,
-    cells: Sequence[CellName],
     samples: Sequence[Sample],
+    factors: Collection[str],
     axis: Axis,
     happenings: Happenings,
     properties: Mapping[str, Any],
 ) -> Spec:
-    look = drawn_as("cell", looks([cell.whole for cell in cells]), with_legend=len(cells) > 1)
+    names = list(dict.fromkeys(_in_words(sample.cell, factors) for sample in samples))
+    look = drawn_as("line", looks(names), with_legend=len(names) > 1)
     place = {
         "x": altair.X("round:Q", axis=altair.Axis(title="round", tickMinStep=1, format="d")),
         "y": axis.on(altair.Y),
@@ -180,19 +204,20 @@ def _lines(
         chart("filled").mark_point(filled=True, size=34, opacity=0.7).encode(**place, **look, tooltip=told),
         chart("events").mark_text(text="▼", dy=-12).encode(**place, color=look["color"]),
     )
-    middles = _round_medians(samples, axis)
+    middles = _round_medians(samples, factors, axis)
     data = {
         "middles": middles,
-        "hollow": [_round_row(sample, axis, happenings) for sample in samples if sample.is_warmup],
-        "filled": [_round_row(sample, axis, happenings) for sample in samples if not sample.is_warmup],
+        "hollow": [_round_row(sample, factors, axis, happenings) for sample in samples if sample.is_warmup],
+        "filled": [_round_row(sample, factors, axis, happenings) for sample in samples if not sample.is_warmup],
         "events": [middle for middle in middles if (middle["cell"], middle["round"]) in happenings.marked],
     }
     return finished(layers.properties(**properties), description, **data)
 
 
-def _round_row(sample: Sample, axis: Axis, happenings: Happenings) -> Row:
+def _round_row(sample: Sample, factors: Collection[str], axis: Axis, happenings: Happenings) -> Row:
     return {
         "cell": sample.cell.whole,
+        "line": _in_words(sample.cell, factors),
         "round": sample.round,
         "value": axis.place(sample.value),
         "sample": sample.told,
@@ -201,11 +226,17 @@ def _round_row(sample: Sample, axis: Axis, happenings: Happenings) -> Row:
     }
 
 
-def _round_medians(samples: Sequence[Sample], axis: Axis) -> list[Row]:
-    values: dict[tuple[str, int | None], list[float]] = {}
+def _round_medians(samples: Sequence[Sample], factors: Collection[str], axis: Axis) -> list[Row]:
+    groups: dict[tuple[str, int | None], list[Sample]] = {}
     for sample in samples:
         if not sample.is_warmup:
-            values.setdefault((sample.cell.whole, sample.round), []).append(sample.value)
+            groups.setdefault((sample.cell.whole, sample.round), []).append(sample)
     return [
-        {"cell": cell, "round": number, "value": axis.place(median(found))} for (cell, number), found in values.items()
+        {
+            "cell": cell,
+            "line": _in_words(group[0].cell, factors),
+            "round": number,
+            "value": axis.place(median(sample.value for sample in group)),
+        }
+        for (cell, number), group in groups.items()
     ]

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 SAME = ""
+# A terminal has room for as many columns, where there are fewer of the main measures.
+FEW = 5
 WITH_STUDY_SHAPE = "select count(*) from storage_matrix where group_by is not null or lookup_scan is not null"
 
 
@@ -101,7 +103,10 @@ def _study_table(connection: DuckDBPyConnection, names: Names, target: str, wide
 
 
 def _median_table(connection: DuckDBPyConnection, names: Names, target: str, wide: bool) -> ResultTable:
-    measured = medians(connection, target, MAIN_METRICS + MORE_METRICS if wide else MAIN_METRICS)
+    measured = medians(connection, target, MAIN_METRICS + MORE_METRICS)
+    if not wide:
+        main = sum(measure.metric in MAIN_METRICS for measure in measured)
+        measured = dict(list(measured.items())[: max(main, FEW)])
     by_cell = {measure: {row["cell_id"]: row["median"] for row in found} for measure, found in measured.items()}
     lines = []
     for cell_id, status in connection.execute(STATUSES, [target]).fetchall():

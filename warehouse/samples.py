@@ -14,7 +14,7 @@ from warehouse.selecting import Row, rows
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-# Sizes have a chart of their own, except within a series; a number of rows that never changes is none of a result.
+# Sizes have a chart of their own, except within a series, which leaves out what a step cost besides time and WAL.
 SAMPLES = """
 select m.cell_id, m.step, m.metric, m.value, m.repetition, m.round, m.is_warmup
 from measurement m
@@ -22,9 +22,10 @@ join cell c using (run_id, cell_id, replicate)
 where c.target = ? and c.role = 'result' and c.status = 'ok' and m.status = 'ok' and m.value is not null
     and m.node is null and coalesce(m.clock, 'client') = 'client'
     and case when m.round is null then list_contains(?, m.metric) and m.unit <> 'bytes'
-        else m.unit <> 'text' and m.metric not in ('rows', 'result_rows') end
+        else m.unit <> 'text' and not list_contains(?, m.metric) end
 order by list_position(?, m.metric), m.measured_at
 """
+ASIDE = ("rows", "result_rows", "cpu_time", "read_bytes", "write_bytes", "wal_full_page_images")
 PARTS = {
     "table_bytes": "table",
     "toast_bytes": "TOAST",
@@ -81,7 +82,7 @@ class Part:
 def samples(connection: DuckDBPyConnection, names: Names, target: str) -> dict[Measure, list[Sample]]:
     """The samples of a target by measure, the main ones first; those of a series carry their round."""
     found: dict[Measure, list[Sample]] = {}
-    for row in rows(connection, SAMPLES, [target, list(MAIN_METRICS), list(MAIN_METRICS)]):
+    for row in rows(connection, SAMPLES, [target, list(MAIN_METRICS), list(ASIDE), list(MAIN_METRICS)]):
         measure = Measure(row.pop("step"), row.pop("metric"))
         found.setdefault(measure, []).append(Sample(names.cells[row.pop("cell_id")], measure, **row))
     return found

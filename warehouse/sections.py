@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -54,7 +54,7 @@ def target_charts(connection: DuckDBPyConnection, names: Names, target: str) -> 
         [size_figure(parts, in_place)] if parts else [],
         [sample_figure(title(measure, once), taken, in_place) for measure, taken in once.items()],
         list(_factor_figures(once, names.factors(target), in_place)),
-        list(_round_figures(found, _actions(connection, names))),
+        list(_round_figures(found, names.factors(target), _actions(connection, names))),
     )
 
 
@@ -79,15 +79,20 @@ def _actions(connection: DuckDBPyConnection, names: Names) -> dict[tuple[str, in
 
 
 def _round_figures(
-    found: Mapping[Measure, Sequence[Sample]], actions: Mapping[tuple[str, int | None], str]
+    found: Mapping[Measure, Sequence[Sample]], factors: Collection[str], actions: Mapping[tuple[str, int | None], str]
 ) -> Iterator[Figure]:
-    in_rounds = {measure: [one for one in taken if one.round is not None] for measure, taken in found.items()}
-    series = {measure: taken for measure, taken in in_rounds.items() if taken}
+    series = {measure: [one for one in taken if one.round is not None] for measure, taken in found.items()}
     events = [one for measure, taken in series.items() if measure.metric in EVENTS for one in taken]
     happenings = Happenings(actions, {(one.cell.whole, one.round) for one in events})
-    for measure, taken in series.items():
-        if measure.metric not in EVENTS:
-            yield round_figure(title(measure, series), taken, happenings)
+    shown = {measure: taken for measure, taken in series.items() if measure.metric not in EVENTS and _goes_on(taken)}
+    for measure, taken in shown.items():
+        yield round_figure(title(measure, shown), taken, factors, happenings)
+
+
+def _goes_on(samples: Sequence[Sample]) -> bool:
+    """Whether there is a line to draw: some cell with several rounds, and values that are not all the same."""
+    places = {(one.cell.whole, one.round) for one in samples}
+    return len(places) > len({cell for cell, _ in places}) and len({one.value for one in samples}) > 1
 
 
 def published_rows(connection: DuckDBPyConnection) -> list[Row]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, ClassVar, Self
@@ -188,6 +188,14 @@ class Dialect(ABC):
     def checkpoint_sql(self, table: str) -> str:
         """Make all that was written durable in its final place."""
 
+    def is_stumble(self, message: str) -> bool:
+        """Whether a CHECKPOINT that failed with these words did so for no reason of ours; the next makes up for it."""
+        return False
+
+    def has_hint_bits(self, levels: Levels) -> bool:
+        """Whether the first reader of a loaded table writes to it what VACUUM would have written."""
+        return True
+
     def vacuum_sql(self, table: str, *, full: bool = False) -> str | None:
         """Set visibility and give space back to the table, or ``full`` to the disk; None where that means nothing."""
         return None
@@ -220,9 +228,13 @@ class Dialect(ABC):
         """What follows the columns of CREATE INDEX."""
         return ""
 
-    def analyze_sql(self, table: str, columns: Sequence[str] = ()) -> str:
-        """Gather the optimizer's statistics, of these columns only if there are any."""
-        return f"analyze {table}" + (f" ({', '.join(map(identifier, columns))})" if columns else "")
+    def analyze_sql(self, table: str) -> str:
+        """Gather the optimizer's statistics."""
+        return f"analyze {table}"
+
+    def statistics_target_sql(self, target: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Statements before ANALYZE and after it, for it to look at more or fewer rows; none where it cannot be told."""
+        return (), ()
 
     def create_index_sql(self, table: str, level: Level, name: str) -> str:
         """Build the index of a level that is not the base level."""

@@ -153,6 +153,10 @@ class Greenplum(PostgreSQL):
         """The first index of an append-optimized table makes a block directory, which outlives the index."""
         return is_append_optimized(levels) and levels.get("index", self.index_base_level) != self.index_base_level
 
+    def has_hint_bits(self, levels: Levels) -> bool:
+        """Append-optimized rows have none; VACUUM would only add free-space maps to the auxiliary relations."""
+        return not is_append_optimized(levels)
+
     def column_option(self, column: Column, levels: Levels) -> str:
         """The block size too: a column with a clause of its own would have the default, not that of the table."""
         if column.name not in append_optimized.encodings(levels):

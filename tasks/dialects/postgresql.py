@@ -237,6 +237,11 @@ class PostgreSQL(Dialect):
     def sizes(self, table: str) -> list[SizeQuery]:
         return catalog.sizes(table)
 
+    def statistics_target_sql(self, target: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """It looks at 300 rows for each of the target, which is 100 by default; a cluster sends them to one node."""
+        name = "default_statistics_target"
+        return (f"set {name} = {target}",), (f"reset {name}",)
+
     def column_size_sql(self, table: str, column: Column) -> str | None:
         return catalog.column_size(table, column)
 

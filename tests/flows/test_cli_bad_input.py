@@ -20,7 +20,7 @@ TARGETS = "duckdb, embedded, greenplum, opengauss, zheap"
 
 UNKNOWN_NAMES = [
     (("smal",), f'unknown experiment "smal"; known experiments: {", ".join(SHIPPED)}'),
-    (("./missing",), "./missing: no experiment.toml there; a path must be the folder of an experiment"),
+    (("elsewhere/small",), "elsewhere/small: no experiment.toml there; a path must be the folder of an experiment"),
     (
         ("small", "--only", "orientaton=heap"),
         '--only: unknown factor "orientaton"; known factors: orientation, compression, index '

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -190,3 +191,27 @@ def test_a_run_from_the_command_line_to_the_exit_code(start: Start, tmp_path: Pa
     assert Path(document["report"]).exists()
     assert "[7/7]" in err
     assert "storage-matrix:" not in err
+    _the_script_says_what_the_run_sent(start, tmp_path, document["cells"], words)
+
+
+def _the_script_says_what_the_run_sent(
+    start: Start, home: Path, cells: list[dict[str, Any]], words: tuple[str, ...]
+) -> None:
+    """A step that sends other statements than before must be written by hand like that, too."""
+    [cell_id] = [
+        cell["cell_id"]
+        for cell in cells
+        if (cell["levels"]["compression"], cell["levels"]["index"]) == ("zstd", "art(c2)")
+    ]
+    script, _ = start("plan", "storage_matrix", *words, "--script", cell_id).communicate(timeout=60)
+    steps = script.split("== step create'\n")[1].split(".print '== leave nothing behind'")[0]
+    written = [_plain(text) for text in re.split(r";\n", re.sub(r"^\..*\n", "", steps, flags=re.MULTILINE))]
+    results = find_ledger(home / "home").cells()
+    block = next(result.cell.block_id for result in results if result.cell.cell_id == cell_id)
+    sent = {_plain(one.sql) for result in results if result.cell.block_id == block for one in result.statements}
+    # The looked-up value is a variable in the script and a literal in the run.
+    assert [text for text in written if text not in sent and "getvariable" not in text] == [""]
+
+
+def _plain(sql: str) -> str:
+    return "\n".join(line for line in sql.strip().splitlines() if not line.startswith("--"))

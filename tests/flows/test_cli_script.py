@@ -63,7 +63,7 @@ def test_psql_runs_the_script_of_a_cell_with_an_index(cli: Cli, server: Server, 
     ended = psql(server, file)
     assert ended.returncode == 0, ended.stderr
     headings = re.findall(r"^== (.*)$", ended.stdout, re.MULTILINE)
-    assert headings == [
+    assert [heading for heading in headings if not heading.endswith("_bytes") and "stored" not in heading] == [
         "the rows, not timed in a run",
         "the block",
         "step create",
@@ -73,13 +73,9 @@ def test_psql_runs_the_script_of_a_cell_with_an_index(cli: Cli, server: Server, 
         "step index_build",
         "step lookup",
         "step size",
-        "total_bytes",
-        "table_bytes",
-        "toast_bytes",
-        "index_bytes",
-        "auxiliary_bytes",
         "leave nothing behind",
     ]
+    assert {"total_bytes", "table_bytes", "toast_bytes", "index_bytes"} < set(headings)
     assert "INSERT 0 300\n" in ended.stdout
     # One warm-up and three repetitions, timed and their rows hidden, between the checkpoint and the plan.
     lookup = ended.stdout.split("== step lookup\n")[1].split("QUERY PLAN")[0]

@@ -151,14 +151,31 @@ def test_a_factor_with_one_level_in_a_measure_has_no_panel() -> None:
     )
 
 
-def test_more_lines_than_colours_get_a_panel_for_each_form_on_the_same_axis() -> None:
-    cells = [cell(number, fillfactor=number) for number in range(8)]
-    taken = [sample(one, float(one.position + 1), round=number) for one in cells for number in (0, 1)]
+def test_the_last_factors_are_lines_and_the_first_part_the_panels_on_the_same_axis() -> None:
+    cells = [
+        cell(4 * updates + number, updates=updates, vacuum=vacuum)
+        for updates in (1, 2)
+        for number, vacuum in enumerate(("none", "VACUUM", "VACUUM FULL", "autovacuum"))
+    ]
+    taken = [sample(one, float(one.position), round=number) for one in cells for number in (0, 1)]
+    happenings = Happenings({("1 VACUUM", 1): "update, vacuum"}, {("1 VACUUM", 1)})
 
-    figure = round_figure("count", taken, Happenings({("3", 1): "update, vacuum"}, {("3", 1)}))
+    figure = round_figure("count", taken, ["updates", "vacuum"], happenings)
 
     assert figure.side_by_side
-    assert len(figure.specs) == 8
+    assert [spec["title"] for spec in figure.specs] == ["updates=1", "updates=2"]
+    assert list(dict.fromkeys(row["line"] for row in rows(figure.specs[0], "middles"))) == [
+        *("vacuum=none", "VACUUM", "VACUUM FULL", "autovacuum")
+    ]
     assert len({str(spec["layer"][0]["encoding"]["y"]["scale"]["domain"]) for spec in figure.specs}) == 1
-    assert [row["round"] for row in rows(figure.specs[3], "events")] == [1]
-    assert [row["did"] for row in rows(figure.specs[3], "filled")] == ["", "update, vacuum"]
+    assert [(row["line"], row["round"]) for row in rows(figure.specs[0], "events")] == [("VACUUM", 1)]
+    assert [row["did"] for row in rows(figure.specs[0], "filled") if row["line"] == "VACUUM"] == ["", "update, vacuum"]
+
+
+def test_few_cells_are_lines_of_one_chart() -> None:
+    taken = [sample(cell(number, fillfactor=number), 1.0, round=turn) for number in range(3) for turn in (0, 1)]
+
+    figure = round_figure("count", taken, ["fillfactor"], Happenings())
+
+    assert not figure.side_by_side
+    assert figure.specs[0]["width"] == "container"

@@ -80,8 +80,8 @@ def test_an_experiment_with_other_steps_gets_a_table_of_medians_by_step(tmp_path
         (table,) = result_table(connection)
 
     lines = printed(table)
-    assert lines[2].split() == ["storage", "form", "load", "count", "vacuum", "size"]
-    assert lines[4].split() == ["fillfactor=100", "vacuum=none", "6.41", "s", "1.35", "s", "–", "1.97", "GB"]
+    assert lines[3].split() == ["storage", "form", "load", "count", "vacuum", "size", "tuples"]
+    assert lines[5].split() == ["fillfactor=100", "vacuum=none", "6.41", "s", "1.35", "s", "–", "1.97", "GB", "800,000"]
 
 
 def test_verdicts_that_need_attention_come_first_with_what_broke_the_check(
