@@ -77,6 +77,13 @@ def step_is_for(step: Step, lineage: tuple[str, ...], levels: Levels | None = No
     return levels is None or all(levels.get(name) in chosen for name, chosen in step.options.get("when", {}).items())
 
 
+def owned_steps(experiment: Experiment, levels: Levels, lineage: tuple[str, ...], *, loading: bool) -> list[Step]:
+    """The steps that a cell runs, in declared order; those of the load only if it is the cell that loads."""
+    is_base = at_base(experiment, levels, lineage)
+    owned = {"every": True, "load": loading, "base": is_base, "change": not is_base, "series": False}
+    return [step for step in experiment.steps if owned[step.at] and step_is_for(step, lineage, levels)]
+
+
 class _Draft(NamedTuple):
     """A cell before its block is known."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from experiments.language import STEP_KINDS, Option
-from experiments.matrix import at_base, step_is_for
+from experiments.matrix import owned_steps
 from experiments.model import Block, Cell, Request, Step
 from experiments.sqlfiles import sql_for
 from experiments.template import Fragment, render
@@ -26,7 +26,7 @@ class BlockSql:
     dialect: Dialect
     block: Block
     looked_up: Mapping[str, object] = field(default_factory=dict)
-    in_series: dict[str, object] = field(default_factory=dict)
+    in_series: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.place = self.dialect.block_setup(f"b{self.block.block_id}", ".", self.block.levels)
@@ -67,10 +67,7 @@ class BlockSql:
 
     def steps(self, cell: Cell, *, loading: bool) -> list[Step]:
         """The steps that ``cell`` owns, those of the load too if it is the one that loads."""
-        experiment, lineage = self.request.experiment, self.dialect.lineage
-        is_base = at_base(experiment, cell.levels, lineage)
-        owned = {"every": True, "load": loading, "base": is_base, "change": not is_base, "series": False}
-        return [step for step in experiment.steps if owned[step.at] and step_is_for(step, lineage, cell.levels)]
+        return owned_steps(self.request.experiment, cell.levels, self.dialect.lineage, loading=loading)
 
     def create(self, step: Step, cell: Cell) -> Iterator[str]:
         """What makes the table in its storage form."""

@@ -17,6 +17,9 @@ SECONDS_PER_CELL = 0.2
 # Passes over the table that no option sets: settling and statistics after a load; EXPLAIN ANALYZE beside a query.
 PASSES_AFTER_LOAD = 3
 PASSES_TO_EXPLAIN = 1
+# A round of a series: a change, a query until it is stable, some looks at the table.
+PASSES_PER_ROUND = 15
+SECONDS_PER_ROUND = 0.1
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,10 @@ def _of_target(request: Request, blocks: list[Block], dialect: Dialect) -> Estim
         passes = PASSES_AFTER_LOAD + sum(_passes(request, cell, dialect.lineage) for cell in block.cells)
         seconds += passes * table_bytes(request, block.levels) / READ_PER_SECOND
         seconds += sum(SECONDS_PER_CELL + _fixed(request, cell, dialect.lineage) for cell in block.cells)
+        rounds = sum(_rounds(request, cell, dialect.lineage) for cell in block.cells)
+        seconds += rounds * (
+            SECONDS_PER_ROUND + PASSES_PER_ROUND * table_bytes(request, block.levels) / READ_PER_SECOND
+        )
     return Estimate(seconds, disk_bytes(request, blocks), loaded if dialect.capabilities.has_wal else 0.0)
 
 
@@ -72,6 +79,19 @@ def _passes(request: Request, cell: Cell, lineage: tuple[str, ...]) -> int:
         if step.kind == "query" and step.at in ("every", scope) and step_is_for(step, lineage, cell.levels):
             passes += (request.repeats or step.options["repeats"]) + step.options["warmups"] + PASSES_TO_EXPLAIN
     return passes
+
+
+def _rounds(request: Request, cell: Cell, lineage: tuple[str, ...]) -> int:
+    """How many rounds the series of a cell have."""
+    known = {**request.parameters, **cell.levels}
+    rounds = 0
+    for step in request.experiment.steps:
+        if step.kind == "series" and step_is_for(step, lineage, cell.levels):
+            times = (
+                known.get(one.times, 0) if isinstance(one.times, str) else one.times for one in step.options["rounds"]
+            )
+            rounds += sum(int(number) for number in times)
+    return rounds
 
 
 def _fixed(request: Request, cell: Cell, lineage: tuple[str, ...]) -> float:

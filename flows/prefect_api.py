@@ -128,6 +128,8 @@ class TemporaryApi:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        if self._process.stderr is not None:
+            self._process.stderr.close()
         os.environ.pop("PREFECT_API_URL", None)
 
 

@@ -79,6 +79,7 @@ class _Script:
         self.client = CLIENTS.get(self.target.launcher, PSQL)
         values = {name: Fragment(self.client.value.format(name=name)) for name in request.experiment.values}
         self.block_sql = BlockSql(request, dialect, block, values)
+        self.rounds = 0
 
     def text(self) -> str:
         return "\n".join([*self._opening(), *self._rows(), *self._steps(), *self._closing()]) + "\n"
@@ -162,6 +163,13 @@ class _Script:
         if not self.block_sql.in_series:
             yield from self.digest()
 
+    def measure(self, step: Step) -> Iterator[str]:
+        schema = self.block_sql.table.rpartition(".")[0]
+        for name in step.options["extensions"]:
+            statement = self.dialect.extension_sql(name)
+            yield from _closed([statement, self.dialect.add_to_path_sql(schema)] if statement else [])
+        yield from _closed([self.block_sql.step_sql(step, self.cell)])
+
     def children(self, step: Step) -> Iterator[str]:
         for number in range(self.block_sql.option(step, "count", self.cell)):
             statement = self.dialect.child_sql(self.block_sql.table, number)
@@ -172,9 +180,9 @@ class _Script:
         steps = {one.name: one for one in self.request.experiment.steps}
         for one in step.options["rounds"]:
             for turn in range(1, self.block_sql.valued(one.times, TIMES, self.cell) + 1):
-                number = self.block_sql.in_series.get("round", -1)
-                self.block_sql.in_series.update(round=number + 1, turn=turn)
-                yield self._heading(f"round {number + 1}: {', '.join(one.do) or 'nothing'}")
+                self.rounds += 1
+                self.block_sql.in_series.update(round=self.rounds - 1, turn=turn)
+                yield self._heading(f"round {self.rounds - 1}: {', '.join(one.do) or 'nothing'}")
                 for name in (*one.do, *one.watch):
                     yield from self.step(steps[name])
 
@@ -222,7 +230,7 @@ SCRIPTS: Mapping[str, Callable[[_Script, Step], Iterator[str]]] = {
     "load": _Script.load,
     "statement": _Script.statement,
     "update": _Script.update,
-    "measure": _Script.statement,
+    "measure": _Script.measure,
     "cleanup": _Script.statement,
     "children": _Script.children,
     "series": _Script.series,

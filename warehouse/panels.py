@@ -18,9 +18,12 @@ from warehouse.rows import in_words
 from warehouse.samples import Sample
 from warehouse.selecting import Row
 
-LEVEL_WIDTH = 74
+LEVEL_WIDTH = 82
 PANEL_HEIGHT = 190
 ROUNDS_HEIGHT = 280
+MOST_TICKS = 10
+# A label of several words takes several lines.
+BROKEN = "split(datum.label, ' ')"
 # With more lines than colours a reader cannot tell them apart.
 MOST_LINES = len(PALETTE)
 
@@ -44,7 +47,11 @@ def _factor_panel(
 ) -> Spec:
     chosen = [sample for sample in samples if str(sample.cell.levels.get(factor)) in levels]
     place = {
-        "x": altair.X("level:N", sort=list(levels), axis=altair.Axis(title=None, labelAngle=0, labelLimit=LEVEL_WIDTH)),
+        "x": altair.X(
+            "level:N",
+            sort=list(levels),
+            axis=altair.Axis(title=None, labelAngle=0, labelLimit=LEVEL_WIDTH, labelExpr=BROKEN),
+        ),
         "xOffset": altair.XOffset("beside:Q", scale=altair.Scale(domain=[-1, 1])),
         "y": axis.on(altair.Y),
     }
@@ -194,7 +201,7 @@ def _lines(
     names = list(dict.fromkeys(_in_words(sample.cell, factors) for sample in samples))
     look = drawn_as("line", looks(names), with_legend=len(names) > 1)
     place = {
-        "x": altair.X("round:Q", axis=altair.Axis(title="round", tickMinStep=1, format="d")),
+        "x": _rounds([sample.round or 0 for sample in samples]),
         "y": axis.on(altair.Y),
     }
     told = tooltip("cell", "sample", "did", "measured")
@@ -212,6 +219,14 @@ def _lines(
         "events": [middle for middle in middles if (middle["cell"], middle["round"]) in happenings.marked],
     }
     return finished(layers.properties(**properties), description, **data)
+
+
+def _rounds(numbers: Sequence[int]) -> Any:
+    """The axis of the rounds, which has no halves."""
+    first, last = min(numbers), max(numbers)
+    every = -(-(last - first) // MOST_TICKS) or 1
+    axis = altair.Axis(title="round", values=list(range(first, last + 1, every)), format="d")
+    return altair.X("round:Q", axis=axis, scale=altair.Scale(domain=[first, last], nice=False, zero=False))
 
 
 def _round_row(sample: Sample, factors: Collection[str], axis: Axis, happenings: Happenings) -> Row:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -25,6 +26,7 @@ OUTCOME_STYLES = {
     "not_applicable": "dim",
 }
 FAILED = "red"
+HEADING_WIDTH = 9
 
 # Levels, claims and server messages are data: they go into Text, never into a string that rich takes for markup.
 
@@ -41,7 +43,9 @@ def _result_table(result: ResultTable, shared: str) -> Table:
     table.add_column("storage form", overflow="fold", vertical="top")
     for column in result.columns:
         is_text = column in result.texts
-        table.add_column(Text(column.replace(" ", "\n", 1)), justify="left" if is_text else "right", overflow="fold")
+        table.add_column(
+            Text("\n".join(wrap(column, HEADING_WIDTH))), justify="left" if is_text else "right", overflow="fold"
+        )
     for line in result.lines:
         style = None if line.status == "ok" else FAILED
         table.add_row(Text(line.form), *(Text(value) for value in line.values), style=style)

@@ -285,7 +285,7 @@ class PostgreSQL(Dialect):
         return upkeep.LOCKS
 
     def extension_sql(self, name: str) -> str | None:
-        return f"create extension {identifier(name)} schema {SCHEMA}"
+        return f"create extension if not exists {identifier(name)} schema {SCHEMA}"
 
     def extension_schema_sql(self, name: str) -> str | None:
         return upkeep.extension_schema(name)

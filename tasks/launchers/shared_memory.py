@@ -7,23 +7,28 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tasks.launchers.process import Account
+from tasks.launchers.process import Account, wait_until
 
 SEGMENTS = Path("/proc/sysvipc/shm")
+PATIENCE_SECONDS = 5
+"""A process that was killed takes a while to let go of a large segment."""
+
+Segment = tuple[str, str]
+"""The process that made it, and its number: numbers come back, so the number alone would not do."""
 
 
 def remove_segment(lock: Path, account: Account) -> None:
-    """Remove the segment that a lock file names, if the process named there made it and nobody is attached to it.
-
-    Numbers come back, so the number alone would not do.
-    """
+    """Remove the segment that a lock file names, if the process named there made it and nobody is attached to it."""
     found = _named(lock)
-    if found is not None and found in _abandoned(account.uid):
+    if found is None:
+        return
+    wait_until(lambda: not _attached(account.uid).get(found), PATIENCE_SECONDS)
+    if _attached(account.uid).get(found) == 0:
         account.run(["ipcrm", "-m", found[1]], Path("/"))
 
 
-def _named(lock: Path) -> tuple[str, str] | None:
-    """Postmaster and segment; its key and number stand in the last line that has two words."""
+def _named(lock: Path) -> Segment | None:
+    """Key and number of the segment stand in the last line that has two words."""
     try:
         pid, *lines = lock.read_text().splitlines()
     except (OSError, ValueError):
@@ -32,11 +37,11 @@ def _named(lock: Path) -> tuple[str, str] | None:
     return (pid.strip(), pairs[-1][1]) if pairs else None
 
 
-def _abandoned(uid: int) -> set[tuple[str, str]]:
-    """Maker and number of every segment of a user that no process is attached to."""
+def _attached(uid: int) -> dict[Segment, int]:
+    """How many processes are attached to each segment of a user."""
     try:
         _, *lines = SEGMENTS.read_text().splitlines()
     except (OSError, ValueError):
-        return set()
+        return {}
     rows = (line.split() for line in lines)
-    return {(row[4], row[1]) for row in rows if row[6] == "0" and row[7] == str(uid)}
+    return {(row[4], row[1]): int(row[6]) for row in rows if row[7] == str(uid)}

@@ -203,7 +203,8 @@ def _the_script_says_what_the_run_sent(
         for cell in cells
         if (cell["levels"]["compression"], cell["levels"]["index"]) == ("zstd", "art(c2)")
     ]
-    script, _ = start("plan", "storage_matrix", *words, "--script", cell_id).communicate(timeout=60)
+    script, err = start("plan", "storage_matrix", *words, "--script", cell_id).communicate(timeout=60)
+    assert err == ""
     steps = script.split("== step create'\n")[1].split(".print '== leave nothing behind'")[0]
     written = [_plain(text) for text in re.split(r";\n", re.sub(r"^\..*\n", "", steps, flags=re.MULTILINE))]
     results = find_ledger(home / "home").cells()

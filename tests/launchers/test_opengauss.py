@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -165,7 +166,7 @@ def test_it_is_one_process_that_runs_in_a_session_of_its_own(server: OpenGaussSe
 def test_a_session_of_ours_works_as_on_any_server(server: OpenGaussServer, session: PostgresSession) -> None:
     assert session.value("select version()") == server.version()
     [(plan,)] = session.rows("explain (analyze, buffers, format json) select count(*) from pg_class")
-    assert list(plan[0]) == ["Plan", "Triggers", "Total Runtime"]
+    assert list(json.loads(plan)[0]) == ["Plan", "Triggers", "Total Runtime"]
     session.execute("checkpoint")
     begin = time.monotonic()
     threading.Timer(0.5, session.cancel).start()

@@ -15,6 +15,9 @@ from tests.warehouse.synthetic_run import write_run
 from warehouse.expectations import judge
 from warehouse.loading import run_database
 
+# Great Expectations warns of its own defaults.
+pytestmark = pytest.mark.filterwarnings("ignore:.*condition:DeprecationWarning")
+
 PAIR = {
     "type": "expect_column_pair_values_a_to_be_greater_than_b",
     "column_A": "heap_bytes",

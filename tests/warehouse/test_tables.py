@@ -33,20 +33,8 @@ def test_the_result_has_the_shape_of_the_study_for_each_target(connection: duckd
     embedded, duckdb_ = (printed(table) for table in result_table(connection))
 
     assert embedded[0] == "embedded: compression=pglz throughout"
-    assert embedded[2].split() == ["lookup", "index", "lookup"]
-    assert embedded[3].split() == [
-        "storage",
-        "form",
-        "load",
-        "size",
-        "group-by",
-        "by",
-        "scan",
-        "index",
-        "build",
-        "by",
-        "index",
-    ]
+    assert embedded[2].split() == ["lookup", "by", "index", "lookup", "by"]
+    assert embedded[3].split() == ["storage", "form", "load", "size", "group-by", "scan", "index", "build", "index"]
     assert embedded[5].split() == [
         *("toast=default", "fillfactor=100", "254", "ms", "2.97", "MB", "8.81", "ms", "6.57", "ms"),
         *("btree(c2)", "12.2", "ms", "285", "µs"),
