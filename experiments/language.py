@@ -152,9 +152,12 @@ STEP_KINDS: Mapping[str, StepKind] = {
         "ask the engine for values of its own: the SQL gives rows of metric and value",
         {
             "sql": SQL,
-            "metrics": Option(list, (), "the metrics that the SQL gives", required=True),
+            "metrics": Option(str, (), "the metrics that the SQL gives", many=True, required=True),
             "extensions": Option(
-                list, (), "created where the server has them; without one the metrics are missing, with the reason"
+                str,
+                (),
+                "created where the server has them; without one the metrics are missing, with the reason",
+                many=True,
             ),
         },
     ),
@@ -170,7 +173,7 @@ STEP_KINDS: Mapping[str, StepKind] = {
                 " (a number, factor or parameter) and `watch`",
                 required=True,
             ),
-            "watch": Option(list, (), "the steps that look at the table after each round"),
+            "watch": Option(str, (), "the steps that look at the table after each round", many=True),
         },
     ),
     "children": StepKind(

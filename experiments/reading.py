@@ -90,6 +90,14 @@ class Section:
             raise self.error(key, "is empty")
         return text
 
+    def texts(self, key: str) -> tuple[str, ...]:
+        """The entry ``key`` as texts: one, a list of them, or none when it is absent."""
+        found = self.data.get(key, [])
+        if isinstance(found, str):
+            return (found,)
+        listed = enumerate(self.typed(key, found, list))
+        return tuple(self.typed(f"{key}[{index}]", text, str) for index, text in listed)
+
     def section(self, key: str) -> Section:
         """The table ``key``; an empty one when it is absent."""
         return Section(self.file, self.path(key), self.typed(key, self.data.get(key, {}), dict))

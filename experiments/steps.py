@@ -49,8 +49,10 @@ def _step(section: Section, factors: Sequence[Factor], dialects: list[str]) -> S
     if kind == "series":
         values = read_rounds(section, values)
     if kind == "measure":
-        values["metrics"] = _texts(section, "metrics", METRICS)
-        values["extensions"] = _texts(section, "extensions")
+        values["metrics"] = section.texts("metrics")
+        values["extensions"] = section.texts("extensions")
+        for index, metric in enumerate(values["metrics"]):
+            section.one_of("metric", f"metrics[{index}]", metric, METRICS)
     return Step(kind, name, values.pop("at") or STEP_KINDS[kind].at, values)
 
 
@@ -60,15 +62,6 @@ def check_columns(root: Section, steps: Iterable[Step], columns: Iterable[Column
     for section, step in zip(root.sections("steps"), steps, strict=True):
         if step.options.get("column") is not None:
             section.one_of("column", "column", step.options["column"], known)
-
-
-def _texts(section: Section, key: str, known: Collection[str] = ()) -> tuple[str, ...]:
-    found = section.typed(key, section.data.get(key, []), list)
-    texts = tuple(section.typed(f"{key}[{index}]", one, str) for index, one in enumerate(found))
-    for index, one in enumerate(texts):
-        if known:
-            section.one_of("metric", f"{key}[{index}]", one, known)
-    return texts
 
 
 def _check_names(section: Section, step: Step, factors: Sequence[Factor], parameters: Mapping[str, Level]) -> None:

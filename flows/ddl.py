@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from experiments.language import STEP_KINDS, Option
@@ -11,6 +12,7 @@ from experiments.matrix import owned_steps
 from experiments.model import Block, Cell, Request, Step
 from experiments.sqlfiles import sql_for
 from experiments.template import Fragment, render
+from tasks.datafiles import RowFile
 from tasks.dialects.dialect import Dialect
 from tasks.target_run import place_levels
 
@@ -62,8 +64,14 @@ class BlockSql:
         return self._values(cell).get(value, declared.default) if declared.names_value(value) else value
 
     def _values(self, cell: Cell) -> dict[str, object]:
-        files = {name: f"{name}.{file.format}" for name, file in self.request.experiment.files.items()}
+        files = {name: str(self.file(name, cell).path) for name in self.request.experiment.files}
         return {**self.request.parameters, **self.looked_up, **files, **cell.levels}
+
+    def file(self, name: str | None, cell: Cell) -> RowFile:
+        """A file of the experiment, the only one for None, as if it were made in the working directory."""
+        experiment = self.request.experiment
+        chosen = next(iter(experiment.files)) if name is None else name
+        return RowFile.of(experiment, chosen, {**self.request.parameters, **cell.levels}, Path())
 
     def steps(self, cell: Cell, *, loading: bool) -> list[Step]:
         """The steps that ``cell`` owns, those of the load too if it is the one that loads."""

@@ -186,7 +186,7 @@ class Engine:
             self._targets.popitem()[1].close()
 
     def finish(self, *, interrupted: bool = False) -> None:
-        """Judge, close the ledger, report and publish. An interrupted run is not judged: it promised more than it did."""
+        """Judge, close the ledger, report and publish. An interrupted run is not judged: it promised more."""
         from warehouse.publishing import publish
 
         if not interrupted:

@@ -40,8 +40,10 @@ def table_bytes(request: Request, levels: Levels) -> float:
 
 
 def disk_bytes(request: Request, blocks: list[Block]) -> float:
-    """The source and the largest block: one is dropped before the next begins. The source is taken to be as wide."""
+    """The source, the files and the largest block, since one is dropped before the next begins; all of one width."""
     source = table_bytes(request, {}) if request.experiment.source and blocks else 0.0
+    if request.experiment.files:
+        source += sum({table_bytes(request, block.levels) for block in blocks})
     return source + max((table_bytes(request, block.levels) for block in blocks), default=0.0)
 
 
@@ -56,7 +58,7 @@ def estimate(request: Request, matrix: Matrix, dialects: Mapping[str, Dialect]) 
 
 
 def _of_target(request: Request, blocks: list[Block], dialect: Dialect) -> Estimate:
-    loaded = sum(table_bytes(request, block.levels) for block in blocks)
+    loaded = _loads(request, dialect.lineage) * sum(table_bytes(request, block.levels) for block in blocks)
     if request.experiment.source and blocks:
         loaded += table_bytes(request, {})
     seconds = loaded / LOADED_PER_SECOND
@@ -69,6 +71,12 @@ def _of_target(request: Request, blocks: list[Block], dialect: Dialect) -> Estim
             SECONDS_PER_ROUND + PASSES_PER_ROUND * table_bytes(request, block.levels) / READ_PER_SECOND
         )
     return Estimate(seconds, disk_bytes(request, blocks), loaded if dialect.capabilities.has_wal else 0.0)
+
+
+def _loads(request: Request, lineage: tuple[str, ...]) -> int:
+    """How often a block is loaded: a copy step does it again and again."""
+    copies = [step for step in request.experiment.steps if step.kind == "copy" and step_is_for(step, lineage)]
+    return sum(request.repeats or step.options["repeats"] for step in copies) or 1
 
 
 def _passes(request: Request, cell: Cell, lineage: tuple[str, ...]) -> int:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from experiments.factors import text
 from experiments.matrix import expand
 from experiments.model import Block, Cell, Levels, Matrix, Request
+from experiments.settings import settings_of
 from flows.asking import Ask, resolve
 from flows.ddl import BlockSql
 from flows.estimating import Estimate, estimate
@@ -103,6 +104,7 @@ def _document(request: Request, plans: Sequence[TargetPlan], probe: bool) -> dic
                     {
                         "block_id": block.block_id,
                         "levels": block.levels,
+                        "settings": settings_of(request.experiment, block.levels, plan.dialect.lineage),
                         "cells": [{"cell_id": cell.cell_id, "levels": cell.levels} for cell in block.cells],
                         "ddl": BlockSql(request, plan.dialect, block).ddl(),
                     }
@@ -122,6 +124,8 @@ def _page(console: Console, request: Request, plans: Sequence[TargetPlan], ids: 
     for plan in plans:
         for block in plan.blocks:
             console.print(f"-- {plan.target}, {levels_in_words(block.levels)}", style="dim")
+            for name, value in settings_of(request.experiment, block.levels, plan.dialect.lineage).items():
+                console.print(f"-- server setting: {name} = {value}", style="dim")
             for statement in BlockSql(request, plan.dialect, block).ddl():
                 console.print(f"{statement};", soft_wrap=True)
             console.print()

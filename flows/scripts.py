@@ -14,6 +14,7 @@ from experiments.template import Fragment
 from flows.ddl import BlockSql
 from flows.words import cell_in_words
 from tasks.dialects.dialect import Dialect
+from tasks.dialects.quoting import literal
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Client:
     heading: str
     keep_value: str
     value: str
+    copy: str
+    in_duckdb: str
     hide_rows: str
     show_rows: str
 
@@ -35,6 +38,8 @@ PSQL = Client(
     heading="\\echo '== {}'",
     keep_value="select {name} from (\n{sql}\n) as found({name}) limit 1 \\gset",
     value=":'{name}'",
+    copy="\\{}",
+    in_duckdb="-- ",
     hide_rows="\\o /dev/null",
     show_rows="\\o",
 )
@@ -44,6 +49,8 @@ DUCKDB = Client(
     heading=".print '== {}'",
     keep_value="set variable {name} = (select {name} from (\n{sql}\n) as found({name}) limit 1);",
     value="getvariable('{name}')",
+    copy="{};",
+    in_duckdb="",
     hide_rows=".mode trash",
     show_rows=".mode duckbox",
 )
@@ -106,6 +113,10 @@ class _Script:
             yield self._heading("the rows, not timed in a run")
             yield from _closed(self.block_sql.source.setup)
             yield from _closed([self.block_sql.sql(experiment.source, self.cell)])
+        for name in experiment.files:
+            data = self.block_sql.file(name, self.cell)
+            yield self._heading(f"the file {data.path}, which a run makes once, by this in DuckDB")
+            yield from (f"{self.client.in_duckdb}{line}" for line in f"{data.making_sql(str(data.path))};".split("\n"))
         for name, file in experiment.values.items():
             yield self.client.keep_value.format(name=name, sql=self.block_sql.sql(file, self.cell))
 
@@ -149,6 +160,18 @@ class _Script:
         yield from self.checkpoint()
         yield from _closed([self.block_sql.step_sql(step, self.cell)])
         yield from self.checkpoint()
+        yield from self.digest()
+
+    def copy(self, step: Step) -> Iterator[str]:
+        """By the client in any case: it need not be the server's host that has the file."""
+        file, table = self.block_sql.file(step.options["file"], self.cell), self.block_sql.table
+        copy = self.client.copy.format(self.dialect.copy_sql(table, literal(str(file.path)), file.format))
+        empty = f"{self.dialect.truncate_sql(table)};"
+        for _ in range(self.request.repeats or step.options["repeats"]):
+            yield empty
+            yield from self.checkpoint()
+            yield from ("begin;", empty, copy, "commit;") if step.options["truncate"] == "inside" else (copy,)
+            yield from self.checkpoint()
         yield from self.digest()
 
     def digest(self) -> Iterator[str]:
@@ -227,6 +250,7 @@ class _Script:
 
 SCRIPTS: Mapping[str, Callable[[_Script, Step], Iterator[str]]] = {
     "create": _Script.create,
+    "copy": _Script.copy,
     "load": _Script.load,
     "statement": _Script.statement,
     "update": _Script.update,

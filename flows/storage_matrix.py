@@ -1,4 +1,4 @@
-"""The Prefect flows: ``storage-matrix`` runs the study's matrix, ``experiment`` any other; a task measures each cell."""
+"""The Prefect flows: ``storage-matrix`` for the study's matrix, ``experiment`` for any; a task measures each cell."""
 
 from __future__ import annotations
 

@@ -17,12 +17,14 @@ def _missing(context: CellContext, name: str) -> str | None:
     create = dialect.extension_sql(name)
     if look_up is None or create is None or name not in dialect.capabilities.extensions:
         return f"{context.cell.target} has no extension {name}"
-    schema = session.value(look_up)
+    with session.reading():
+        schema = session.value(look_up)
     if schema is None:
         try:
             session.execute(create)
         except StatementFailed as error:
             return f"extension {name} cannot be created: {error}"
         schema = session.value(look_up)
-    session.execute(dialect.add_to_path_sql(str(schema)))
+    with session.reading():
+        session.execute(dialect.add_to_path_sql(str(schema)))
     return None

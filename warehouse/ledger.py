@@ -213,6 +213,6 @@ def _frames(request: Request) -> dict[str, str]:
 
 def _expectations(request: Request) -> tuple[Expectation, ...]:
     return tuple(
-        replace(expectation, promises=render(expectation.promises, request.parameters, f"promises of {expectation.name}"))
-        for expectation in request.experiment.expectations
+        replace(one, promises=render(one.promises, request.parameters, f"promises of {one.name}"))
+        for one in request.experiment.expectations
     )

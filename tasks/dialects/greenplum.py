@@ -55,7 +55,7 @@ class Greenplum(PostgreSQL):
         Fact("block_sizes", range(8192, 2097153, 8192), "Append-optimized tables: 8 kB to 2 MB, by 8 kB.", OPTIONS),
         Fact("pages_in_plans", False, "Append-optimized tables bypass shared buffers; segments do not count.", LIVE),
         Fact(
-            "autovacuum",
+            "has_autovacuum",
             False,
             "Autovacuum is disabled but for template0, so none is switched off.",
             "gpdb 6X: src/backend/postmaster/autovacuum.c",

@@ -34,6 +34,8 @@ class OpenGauss(PostgreSQL):
         Fact("toast_compression", ("pglz",), "As PostgreSQL 9.2.", LIVE),
         Fact("wal_compression", (), "There is no such setting.", LIVE),
         Fact("wal_level", "hot_standby", "The default.", LIVE),
+        Fact("has_inheritance", False, "CREATE TABLE ... INHERITS is not yet supported (GAUSS-04683).", LIVE),
+        Fact("has_autovacuum", False, "It has one of its own; not tried here.", "not run here"),
     )
     # It writes -.05 where others write -0.05.
     spelling: ClassVar[DigestSpelling] = replace(

@@ -11,7 +11,7 @@ METHOD = "transactions over pgbench's own time and the cleanup's"
 def run(step: Step, context: CellContext) -> None:
     """Time sql/<name>.sql; record tps_including_cleanup for the pgbench step that it comes ``after``."""
     statement = context.step_sql(step)
-    context.checkpoint()
+    context.settle()
     with context.costs(step.name):
         seconds = context.session.timed(statement)[1]
     context.record(step.name, "cleanup_time", seconds, "statement and commit", clock="client")

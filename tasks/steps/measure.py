@@ -19,7 +19,8 @@ def run(step: Step, context: CellContext) -> None:
         _record_missing(step, context, names, reason)
         return
     try:
-        found: dict[str, float | None] = dict(context.session.rows(context.step_sql(step)))
+        with context.session.reading():
+            found: dict[str, float | None] = dict(context.session.rows(context.step_sql(step)))
     except StatementFailed as error:
         if error.sqlstate not in CANNOT:
             raise

@@ -24,11 +24,13 @@ def run(step: Step, context: CellContext) -> None:
             f"{context.cell.target} has no pgbench beside its programs, and there is none on the path"
         )
     script = context.step_sql(step)
-    context.checkpoint()
+    context.settle()
     with tempfile.TemporaryDirectory() as directory, context.costs(step.name):
         file = Path(directory, f"{step.name}.sql")
         file.write_text(script, encoding="utf-8")
         ended = _ended(program, [*_options(step, context), "-f", str(file)], context)
+    # Other sessions than ours have changed the table.
+    context.session.is_settled = False
     summary = read_summary(ended.stdout)
     if summary is not None:
         _record_summary(step, context, summary)

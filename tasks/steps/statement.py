@@ -14,7 +14,7 @@ def run(step: Step, context: CellContext) -> None:
 def timed_statement(step: Step, context: CellContext, metric: str) -> None:
     """Run the step's SQL and record its time as ``metric``."""
     statement = context.step_sql(step)
-    context.checkpoint()
+    context.settle()
     with context.costs(step.name):
         seconds = context.session.timed(statement)[1]
     context.record(step.name, metric, seconds, "statement and commit", clock="client")

@@ -24,7 +24,7 @@ def run(step: Step, context: CellContext) -> None:
     if statement is None:
         return
     if context.series.round is not None:
-        context.checkpoint()
+        context.settle()
     with context.costs(step.name):
         seconds = context.session.timed(statement)[1]
     context.record(step.name, "vacuum_time", seconds, "VACUUM" if mode == "settle" else mode, clock="client")
@@ -38,7 +38,7 @@ def _let_autovacuum_loose(step: Step, context: CellContext) -> None:
     session, is_on = context.session, bool(context.session.value(autovacuum.is_on))
     if not is_on and not context.server.is_ours:
         raise CellUnsupported("autovacuum is off on this server, and not ours to switch on")
-    context.checkpoint()
+    context.settle()
     try:
         with context.costs(step.name):
             seconds = _waited(autovacuum, context, is_on)

@@ -22,7 +22,7 @@ class Family:
     lineage: tuple[str, ...] = ("greenplum6", "greenplum", "postgresql")
     facts_hash: str = "facts"
 
-    def effective(self, levels):
+    def effective(self, levels, key):
         if levels["form"] == "heap":
             return {name: level for name, level in levels.items() if name != "level"}, None
         if levels["form"] == "ao_column" and levels["level"] == 0:
@@ -41,7 +41,7 @@ class Files:
     lineage: tuple[str, ...] = ("duckdb",)
     facts_hash: str = "facts"
 
-    def effective(self, levels):
+    def effective(self, levels, key):
         return levels, None
 
     def residue(self, levels):

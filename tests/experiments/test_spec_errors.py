@@ -13,10 +13,14 @@ LEVEL_RULE = (
     "a level has letters, digits, spaces and _ . : , ( ) % + - (no --), starts with a letter or digit, "
     "and has at most 64 characters"
 )
-KINDS = "analyze, create, index, load, query, size, vacuum"
-QUERY_KEYS = "at, cache, dialects, digest, query, repeats, sql, warmups"
+KINDS = (
+    "analyze, children, cleanup, copy, create, index, load, measure, pgbench, query, series, size, statement, update, vacuum"
+)
+QUERY_KEYS = "at, cache, dialects, digest, explain, query, repeats, sql, stable_within, warmups, when"
 TYPES = "smallint, integer, bigint, numeric, text, char, varchar, boolean, date, timestamp, bytea"
-PLACEHOLDERS = "columns, form, index, level, order, rows, share, source, storage, table, wanted"
+PLACEHOLDERS = (
+    "columns, form, index, level, order, rows, schema, schema_name, share, source, storage, table, table_name, wanted"
+)
 
 # (what stands in experiment.toml, what to put there, the message after the file's name)
 MISTAKES = {
@@ -126,7 +130,7 @@ MISTAKES = {
     "unknown key of the table": (
         "row_bytes = 40",
         "row_byte = 40",
-        'table.row_byte: unknown key; known keys: columns, key, row_bytes (did you mean "row_bytes"?)',
+        'table.row_byte: unknown key; known keys: columns, key, row_bytes, times (did you mean "row_bytes"?)',
     ),
     "no columns": (
         '[table.columns]\nid = "integer"\nc1 = "numeric(8, 2)"',
@@ -245,7 +249,7 @@ MISTAKES = {
     "unknown scope": (
         'at = "base"',
         'at = "first"',
-        'steps[2].at: must be one of load, base, change, every, got "first"',
+        'steps[2].at: must be one of load, base, change, every, series, got "first"',
     ),
     "step on an unknown dialect": (
         'dialects = ["greenplum", "duckdb"]',

@@ -201,14 +201,45 @@ def test_figures(output: str, figures: tuple[float | None, ...]) -> None:
 
 
 COMMANDS = [
-    (V9_4, [("\\setrandom a 1 10", 0.002854e-3, None), ("select :a;", 0.301151e-3, None), ("select pg_sleep(0.001);", 2.574061e-3, None)]),
+    (
+        V9_4,
+        [
+            ("\\setrandom a 1 10", 0.002854e-3, None),
+            ("select :a;", 0.301151e-3, None),
+            ("select pg_sleep(0.001);", 2.574061e-3, None),
+        ],
+    ),
     (V10, [("\\set suffix random(0,1024)", 0.002e-3, None), ("select ins_t_arr(:suffix);", 0.537e-3, None)]),
-    (V12, [("\\set a random(1,10)", 0.002e-3, None), ("select :a;", 0.161e-3, None), ("select pg_sleep(0.001);", 2.672e-3, None)]),
-    (V15_RETRIES, [("begin isolation level serializable;", 0.273e-3, 0), ("update acc set v=v+1 where id=1;", 0.226e-3, 391), ("end;", 2.686e-3, 0)]),
+    (
+        V12,
+        [
+            ("\\set a random(1,10)", 0.002e-3, None),
+            ("select :a;", 0.161e-3, None),
+            ("select pg_sleep(0.001);", 2.672e-3, None),
+        ],
+    ),
+    (
+        V15_RETRIES,
+        [
+            ("begin isolation level serializable;", 0.273e-3, 0),
+            ("update acc set v=v+1 where id=1;", 0.226e-3, 391),
+            ("end;", 2.686e-3, 0),
+        ],
+    ),
     (V15_NOTHING, []),
-    (V18, [("\\set a random(1,10)", 0.001e-3, 0), ("select :a;", 0.091e-3, 0), ("select pg_sleep(0.001);", 2.299e-3, 0)]),
-    (V18_TWO_SCRIPTS, [("\\set a random(1,10)", 0.002e-3, 0), ("select :a;", 0.237e-3, 0), ("begin isolation level serializable;", 0.049e-3, 0)]),
-]  # fmt: skip
+    (
+        V18,
+        [("\\set a random(1,10)", 0.001e-3, 0), ("select :a;", 0.091e-3, 0), ("select pg_sleep(0.001);", 2.299e-3, 0)],
+    ),
+    (
+        V18_TWO_SCRIPTS,
+        [
+            ("\\set a random(1,10)", 0.002e-3, 0),
+            ("select :a;", 0.237e-3, 0),
+            ("begin isolation level serializable;", 0.049e-3, 0),
+        ],
+    ),
+]
 
 
 @pytest.mark.parametrize(("output", "commands"), COMMANDS)

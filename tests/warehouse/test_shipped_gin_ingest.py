@@ -64,11 +64,13 @@ WRONG: dict[str, Change] = {
     # 30,440 rows of the study would then fill more than 64 MB.
     "study_flushed_nothing": times(2, unflushed("pending_pages")),
     "putting_off_gains_nothing": put(1900.0, unflushed("tps_including_cleanup")),
-    "lists_keep_their_limit": times(3, lambda cell, found: found.step == "pending" and cell.levels.get("gin_pending_list_limit") == "64kB"),
+    "lists_keep_their_limit": times(
+        3, lambda cell, found: found.step == "pending" and cell.levels.get("gin_pending_list_limit") == "64kB"
+    ),
     "cleanup_leaves_nothing": put(1.0, metric("pending_pages", "pending_left")),
     "every_transaction_left_its_row": put(TRANSACTIONS - 1.0, metric("rows")),
     "cells_ended_well": first_failed,
-}  # fmt: skip
+}
 MISSING: dict[str, Change] = {
     "study_flushed_nothing": put(None, metric("pending_tuples", "pending")),
     "putting_off_gains_nothing": without(unflushed("tps_including_cleanup")),

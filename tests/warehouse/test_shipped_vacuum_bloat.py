@@ -1,4 +1,4 @@
-"""Every expectation that vacuum_bloat ships: the study's own figures pass, wrong data fails, missing data is inconclusive."""
+"""Every expectation of vacuum_bloat: the study's own figures pass, wrong data fails, missing data is inconclusive."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ MISSING: dict[str, Change] = {
     "half_full_pages_do_not_grow": without(size_from(0, fillfactor=50, updates=2)),
     "rows_stay": without(lambda cell, found: found.metric == "result_digest" and cell.levels["updates"] == 5),
     "cells_ended_well": first_lost,
-}  # fmt: skip
+}
 
 
 def test_the_studys_own_figures_pass(request_: Request, tmp_path: Path) -> None:
