@@ -267,6 +267,10 @@ class Dialect(ABC):
         """One row: the count and four sums, the same for the same rows on every engine."""
         return digests.digest_sql(self.spelling, table, columns)
 
+    def fingerprint_sql(self, table: str, columns: tuple[Column, ...]) -> str | None:
+        """One row that is the same for the same rows on this server only, and faster; None where there is no such hash."""
+        return digests.fingerprint_sql(self.spelling, table, columns)
+
     def copy_sql(self, table: str, source: str, format: str) -> str:
         """COPY rows into the table; ``source`` is the literal of a path that the server can read, or ``stdin``.
 

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import reduce
 from decimal import Decimal
 from typing import Any
 
@@ -22,11 +23,16 @@ PIECES = (1, 8, 15, 22)
 
 @dataclass(frozen=True)
 class DigestSpelling:
-    """How an engine says the parts of the digest. ``texts`` has the canonical text of ``{c}`` by kind of column."""
+    """How an engine says the parts of the digest. ``texts`` has the canonical text of ``{c}`` by kind of column.
+
+    ``hashed`` is its own fast hash of ``{text}``, and ``mixed`` that of two such hashes, where it has them.
+    """
 
     octets: str
     piece: str
     texts: Mapping[Kind, str]
+    hashed: str | None = None
+    mixed: str = ""
 
 
 def digest_sql(spelling: DigestSpelling, table: str, columns: tuple[Column, ...]) -> str:
@@ -36,6 +42,20 @@ def digest_sql(spelling: DigestSpelling, table: str, columns: tuple[Column, ...]
     sums = ", ".join(f"coalesce(sum({spelling.piece.format(start=start)}), 0)" for start in PIECES)
     # Without OFFSET 0 PostgreSQL pulls the subquery up and computes the md5 of each row four times.
     return f"select count(*), {sums} from (select md5({row}) as m from {table} offset 0) as hashed"
+
+
+def fingerprint_sql(spelling: DigestSpelling, table: str, columns: tuple[Column, ...]) -> str | None:
+    """SQL for one row that tells tables on the same server apart, in a third of the time of the digest or less.
+
+    It means nothing elsewhere: the hash is the engine's. Hashes of columns are mixed one into the next, since their mere
+    sum would not see that two rows have swapped a value.
+    """
+    if spelling.hashed is None:
+        return None
+    texts = (spelling.texts[digestible(column)].format(c=f'"{column.name}"') for column in columns)
+    first, *others = (f"coalesce({spelling.hashed.format(text=text)}, 0)" for text in texts)
+    row = reduce(lambda mixed, other: spelling.mixed.format(mixed, other), others, first)
+    return f"select count(*), sum(({row})::bigint) from {table}"
 
 
 def row_digest(rows: Iterable[tuple[Any, ...]], columns: tuple[Column, ...]) -> tuple[int, int, int, int, int]:

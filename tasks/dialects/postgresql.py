@@ -68,6 +68,8 @@ class PostgreSQL(Dialect):
     spelling: ClassVar[DigestSpelling] = DigestSpelling(
         octets="octet_length",
         piece="('x' || substr(m, {start}, 7))::bit(28)::int",
+        hashed="hashtext({text})",
+        mixed="hashint8(({}::bigint << 32) | ({}::bigint & 4294967295))",
         texts={
             **dict.fromkeys(("integer", "numeric", "text", "boolean", "integers"), "{c}::text"),
             "char": "rtrim({c}::text, ' ')",
