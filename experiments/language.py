@@ -99,8 +99,8 @@ STEP_KINDS: Mapping[str, StepKind] = {
             "mode": Option(
                 str,
                 "VACUUM",
-                "which kind; settle is VACUUM where a fresh table needs it, autovacuum is let loose on the table until it"
-                " has been there",
+                "which kind; settle is VACUUM where a fresh table needs it, autovacuum is let loose on the table until"
+                " it has been there",
                 choices=("none", "settle", "VACUUM", "VACUUM FULL", "autovacuum"),
                 by_name=True,
             )
@@ -117,8 +117,14 @@ STEP_KINDS: Mapping[str, StepKind] = {
         {
             "sql": SQL,
             "repeats": Option(int, 3, "timed repetitions", minimum=1, changes_content=False),
-            "warmups": Option(int, 1, "repetitions before them, marked as warm-ups", minimum=0),
-            "digest": Option(bool, True, "all cells must give the same result"),
+            "warmups": Option(
+                int,
+                1,
+                "repetitions before them, marked as warm-ups; without any, the pass for the plan comes first",
+                minimum=0,
+                by_name=True,
+            ),
+            "digest": Option(bool, True, "keep a digest of the result, for expectations to compare"),
             "cache": Option(str, "hot", "the state of the cache before it", choices=("hot", "restarted", "cold")),
             "stable_within": Option(
                 int,
@@ -266,7 +272,7 @@ TARGET_KEYS: Mapping[str, Option] = {
     "launcher": Option(str, None, "how the server comes to be there", required=True),
     "dialect": Option(str, None, "what the engine speaks, until it is asked"),
     "summary": Option(str, "", "one line for people"),
-    "exclusive": Option(bool, False, "nobody else works there: CHECKPOINT, restarts and cache drops are allowed"),
+    "exclusive": Option(bool, False, "nobody else works there: CHECKPOINT is allowed on a server that is not ours"),
 }
 
 LAUNCHED: Mapping[str, Option] = {

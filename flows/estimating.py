@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from experiments.matrix import at_base, step_is_for
-from experiments.model import Block, Cell, Levels, Matrix, Request
+from experiments.model import Block, Cell, Levels, Matrix, Request, Step
 from tasks.dialects.dialect import Dialect
 
 # Rough on purpose: a laptop's PostgreSQL on the study's rows. Storage form and disk move them by a factor of five.
@@ -85,8 +85,13 @@ def _passes(request: Request, cell: Cell, lineage: tuple[str, ...]) -> int:
     passes = 0
     for step in request.experiment.steps:
         if step.kind == "query" and step.at in ("every", scope) and step_is_for(step, lineage, cell.levels):
-            passes += (request.repeats or step.options["repeats"]) + step.options["warmups"] + PASSES_TO_EXPLAIN
+            passes += (request.repeats or step.options["repeats"]) + _warmups(request, step) + PASSES_TO_EXPLAIN
     return passes
+
+
+def _warmups(request: Request, step: Step) -> int:
+    told = step.options["warmups"]
+    return int(request.parameters[told] if isinstance(told, str) else told)
 
 
 def _rounds(request: Request, cell: Cell, lineage: tuple[str, ...]) -> int:

@@ -225,7 +225,8 @@ class _Script:
         query = self.block_sql.step_sql(step, self.cell)
         yield from self.checkpoint()
         yield self.client.hide_rows
-        for _ in range(step.options["warmups"] + (self.request.repeats or step.options["repeats"])):
+        warmups = self.block_sql.option(step, "warmups", self.cell)
+        for _ in range(warmups + (self.request.repeats or step.options["repeats"])):
             yield from _closed([query])
         yield self.client.show_rows
         if step.options["explain"]:

@@ -40,9 +40,13 @@ def measure_cell(label: str, cell_id: str) -> str:
 
 
 def _measure(cell: Cell) -> None:
-    """One task run. Its failure is a state, not an exception: the next cell goes on."""
+    """One task run. A cell that ends badly is a state, and the next cell goes on; a fault of ours ends the run."""
     tagged = measure_cell.with_options(tags=[cell.target, cell.dialect, cell.role])
-    tagged(cell_in_words(cell), cell.cell_id, return_state=True)
+    state = tagged(cell_in_words(cell), cell.cell_id, return_state=True)
+    if not state.is_completed():
+        error = state.result(raise_on_failure=False)
+        if not isinstance(error, CellEnded):
+            raise error if isinstance(error, BaseException) else RunEnded(f"{cell_in_words(cell)}: {state}")
 
 
 def _run(ask: Ask, home: str | None) -> str:

@@ -124,7 +124,7 @@ class BlockRun:
                     self.target.session.execute(statement)
             for step in owned_steps(self.experiment, context.cell.levels, self.target.dialect.lineage, loading=loading):
                 runner(step.kind)(step, context)
-        except (CellFailed, CellUnsupported, StatementFailed, ServerGone) as error:
+        except (CellFailed, CellUnsupported, StatementFailed, ServerGone, UserError) as error:
             end = _end_of(error, step)
             self.server_gone = isinstance(error, ServerGone)
             # Without its load a block has nothing that a later cell could measure.

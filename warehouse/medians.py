@@ -28,6 +28,7 @@ MAIN_METRICS = (
 MORE_METRICS = (
     "wal_bytes",
     "rows_per_second",
+    "bytes_per_second",
     "undo_bytes",
     "dead_tuples",
     "pending_pages",
@@ -45,6 +46,11 @@ order by list_position(?, metric), measured_at
 """
 
 
+SPEED_UPS = """
+select cell_id, times_better from against_baseline
+where target = ? and step = ? and metric = ? and clock = 'client' and node is null and round is null
+    and times_better is not null
+"""
 NAMES = {"total_bytes": "size", "wal_bytes": "WAL"}
 
 
@@ -68,6 +74,12 @@ def medians(
     for row in rows(connection, MEDIANS, [target, list(metrics), list(metrics)]):
         found.setdefault(Measure(row["step"], row["metric"]), []).append(row)
     return found
+
+
+def speed_ups(connection: DuckDBPyConnection, target: str, measure: Measure) -> dict[str, str]:
+    """How many times faster than the experiment's baseline each cell is; empty where there is none to compare with."""
+    found = rows(connection, SPEED_UPS, [target, measure.step, measure.metric])
+    return {row["cell_id"]: f"{row['times_better']:.2f}x" for row in found} if len(found) > 1 else {}
 
 
 def title(measure: Measure, among: Collection[Measure]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from warehouse.formatting import NOTHING, humanise
 from warehouse.labels import Names
-from warehouse.medians import MAIN_METRICS, MORE_METRICS, medians, title
+from warehouse.medians import MAIN_METRICS, MORE_METRICS, medians, speed_ups, title
 from warehouse.selecting import rows
 
 if TYPE_CHECKING:
@@ -107,12 +107,16 @@ def _median_table(connection: DuckDBPyConnection, names: Names, target: str, wid
     if not wide:
         main = sum(measure.metric in MAIN_METRICS for measure in measured)
         measured = dict(list(measured.items())[: max(main, FEW)])
-    by_cell = {measure: {row["cell_id"]: row["median"] for row in found} for measure, found in measured.items()}
+    columns: dict[str, dict[str, str]] = {}
+    for measure, found in measured.items():
+        columns[title(measure, measured)] = {row["cell_id"]: _text(row["median"], measure.unit) for row in found}
+        if measure.metric == "load_time" and (gains := speed_ups(connection, target, measure)):
+            columns[f"speed-up of {title(measure, measured)}"] = gains
     lines = []
     for cell_id, status in connection.execute(STATUSES, [target]).fetchall():
-        values = [_text(found.get(cell_id), measure.unit) for measure, found in by_cell.items()]
+        values = [texts.get(cell_id, NOTHING) for texts in columns.values()]
         lines.append(_line(names.cells[cell_id].whole, values, status))
-    return ResultTable(target, tuple(title(measure, measured) for measure in measured), tuple(lines))
+    return ResultTable(target, tuple(columns), tuple(lines))
 
 
 def _line(form: str, values: list[str], status: str) -> Line:

@@ -310,6 +310,47 @@ comment on column rounds.ratio is 'Median over that of round 0; NULL where round
 comment on column rounds.ratio_low is 'Lower end of an interval for the ratio: the low end of this over the high end of round 0';
 comment on column rounds.ratio_high is 'Upper end of that interval';
 
+create view against_baseline as
+with form as (
+    select distinct run_id, target, cell_id, levels from planned_cell where role = 'result' and status = 'planned'
+),
+pair as (
+    select c.run_id, c.cell_id, b.cell_id as baseline_cell, count(*) over (partition by c.run_id, c.cell_id) as candidates
+    from form c
+    join run r using (run_id)
+    join form b on b.run_id = c.run_id and b.target = c.target and json_contains(b.levels, r.baseline)
+    where r.baseline <> '{}' and is_baseline(b.levels, c.levels, r.baseline)
+)
+select
+    s.run_id, s.experiment, s.target, s.cell_id, s.levels, s.storage_form, s.in_place, s.step, s.metric, s.unit, s.clock, s.node,
+    s.round, s.median, b.median as baseline_median, s.median / nullif(b.median, 0) as ratio,
+    case m.direction
+        when 'lower' then b.median / nullif(s.median, 0) when 'higher' then s.median / nullif(b.median, 0)
+    end as times_better
+from summary s
+join pair p on p.run_id = s.run_id and p.cell_id = s.cell_id and p.candidates = 1
+join summary b on b.run_id = s.run_id and b.cell_id = p.baseline_cell and b.step = s.step and b.metric = s.metric
+    and b.clock is not distinct from s.clock and b.node is not distinct from s.node and b.round is not distinct from s.round
+join metric m on m.metric = s.metric;
+comment on view against_baseline is 'Each summary beside that of the cell at the experiment''s baseline on the same target: the speed-up of a rung, for one';
+comment on column against_baseline.run_id is 'The run';
+comment on column against_baseline.experiment is 'The experiment';
+comment on column against_baseline.target is 'Name of the target';
+comment on column against_baseline.cell_id is 'The cell';
+comment on column against_baseline.levels is 'Level of every factor that applies';
+comment on column against_baseline.storage_form is 'The reload levels in words';
+comment on column against_baseline.in_place is 'The in-place levels in words';
+comment on column against_baseline.step is 'The step';
+comment on column against_baseline.metric is 'What was measured';
+comment on column against_baseline.unit is 'Unit of the values';
+comment on column against_baseline.clock is 'Whose clock: client or server';
+comment on column against_baseline.node is 'Which node of a cluster; NULL is the whole target';
+comment on column against_baseline.round is 'Which round of a series';
+comment on column against_baseline.median is 'Median of the samples';
+comment on column against_baseline.baseline_median is 'The same of the cell at the baseline';
+comment on column against_baseline.ratio is 'The one over the other';
+comment on column against_baseline.times_better is 'How many times better than the baseline, by the direction of the metric: of a time the speed-up';
+
 create view against_published as
 with measured as (
     select run_id, cell_id, step, metric, round, median as value, method

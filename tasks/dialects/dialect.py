@@ -233,7 +233,7 @@ class Dialect(ABC):
         return f"analyze {table}"
 
     def statistics_target_sql(self, target: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Statements before ANALYZE and after it, for it to look at more or fewer rows; none where it cannot be told."""
+        """Statements before ANALYZE and after it, for it to look at more or fewer rows, where it can be told."""
         return (), ()
 
     def create_index_sql(self, table: str, level: Level, name: str) -> str:
@@ -268,7 +268,7 @@ class Dialect(ABC):
         return digests.digest_sql(self.spelling, table, columns)
 
     def fingerprint_sql(self, table: str, columns: tuple[Column, ...]) -> str | None:
-        """One row that is the same for the same rows on this server only, and faster; None where there is no such hash."""
+        """One row that tells tables on this server apart, and faster; None where there is no such hash."""
         return digests.fingerprint_sql(self.spelling, table, columns)
 
     def copy_sql(self, table: str, source: str, format: str) -> str:

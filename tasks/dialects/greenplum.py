@@ -212,13 +212,17 @@ class Greenplum(PostgreSQL):
     def table_mismatches(
         self, session: Session, table: str, levels: Levels, columns: tuple[Column, ...] = ()
     ) -> list[str]:
-        asked = append_optimized.storage_options(levels) if is_append_optimized(levels) else {}
+        found, asked = self.found_storage(session, table), {}
+        if is_append_optimized(levels):
+            open_to_all = greenplum_catalog.default_options(session)
+            asked = {name: value for name, value in open_to_all.items() if name in found}
+            asked |= append_optimized.storage_options(levels)
         asked |= {factor: str(levels[factor]) for factor in ("orientation", "fillfactor") if factor in levels}
         if "distribution" in levels:
             asked["distribution"] = _distributed(levels, "").replace('"', "")
         encodings = append_optimized.column_options(levels, [column.name for column in columns])
         return [
-            *option_mismatches(self.found_storage(session, table), asked),
+            *option_mismatches(found, asked),
             *greenplum_catalog.encoding_mismatches(session, table, encodings),
         ]
 

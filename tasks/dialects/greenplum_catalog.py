@@ -42,6 +42,13 @@ def appendonly_options(session: Session, table: str) -> dict[str, str]:
     return {name: str(value).lower() for row in rows for name, value in zip(names, row, strict=True)}
 
 
+def default_options(session: Session) -> dict[str, str]:
+    """What the session gives to append-optimized tables whose clause leaves it open."""
+    told = str(session.value("select current_setting('gp_default_storage_options')"))
+    options = dict(option.split("=", 1) for option in told.split(",") if "=" in option)
+    return {name: value for name, value in options.items() if name in ("blocksize", "checksum")}
+
+
 def encoding_mismatches(session: Session, table: str, asked: Mapping[str, Mapping[str, str]]) -> list[str]:
     """Where the encoding of a column is not the one ``asked`` for by its name."""
     rows = session.rows(

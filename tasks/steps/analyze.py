@@ -7,13 +7,17 @@ from tasks.context import CellContext
 
 
 def run(step: Step, context: CellContext) -> None:
-    """Time ANALYZE of the table, with the step's own statistics target where it has one."""
+    """Time ANALYZE of the table, with the step's own statistics target where it has one.
+
+    It writes a few rows of statistics, nothing that a checkpoint would have to bring to rest.
+    """
     target = step.options["target"]
     aim, back = context.dialect.statistics_target_sql(target) if target else ((), ())
-    for statement in aim:
-        context.session.execute(statement)
-    seconds = context.session.timed(context.dialect.analyze_sql(context.table))[1]
-    for statement in back:
-        context.session.execute(statement)
+    with context.session.reading():
+        for statement in aim:
+            context.session.execute(statement)
+        seconds = context.session.timed(context.dialect.analyze_sql(context.table))[1]
+        for statement in back:
+            context.session.execute(statement)
     method = f"ANALYZE, statistics target {target}" if aim else "ANALYZE"
     context.record(step.name, "analyze_time", seconds, method, clock="client")

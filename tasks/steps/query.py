@@ -11,30 +11,37 @@ from tasks.dialects.plans import ReadPlan
 from tasks.integrity import result_digest
 
 METHOD = "statement and fetch, {} cache"
-PATIENCE = 4
+PATIENCE = 3
 """A query that does not settle is given up after this many times its repetitions."""
 
 
 def run(step: Step, context: CellContext) -> None:
-    """Time sql/<name>.sql by the client; then EXPLAIN ANALYZE it once for the server's time and plan."""
+    """Time sql/<name>.sql by the client, and EXPLAIN ANALYZE it once for the server's time and plan.
+
+    Without warm-ups that pass comes first, since it warms the caches as well as one.
+    """
     query = context.step_sql(step)
+    is_stable = bool(step.options["stable_within"])
+    explains_first = not is_stable and not context.option(step, "warmups")
     context.settle()
     with context.session.reading():
-        if step.options["stable_within"]:
-            _run_until_stable(step, context, query)
-        else:
-            _run_repeatedly(step, context, query)
-        if step.options["explain"]:
+        if step.options["explain"] and explains_first:
+            _explain(step, context, query)
+        (_run_until_stable if is_stable else _run_repeatedly)(step, context, query)
+        if step.options["explain"] and not explains_first:
             _explain(step, context, query)
 
 
 def _run_repeatedly(step: Step, context: CellContext, query: str) -> None:
-    _warm_up(step, context, query)
+    for repetition in range(1, context.option(step, "warmups") + 1):
+        _record_time(step, context, context.session.timed(query)[1], repetition, is_warmup=True)
     for repetition in range(1, _repeats(step, context) + 1):
         bring_about(step.options["cache"], context)
         with context.costs(step.name, repetition):
-            seconds = context.session.timed(query)[1]
+            rows, seconds = context.session.timed(query)
         _record_time(step, context, seconds, repetition)
+        if repetition == 1:
+            _record_result(step, context, rows)
 
 
 def _repeats(step: Step, context: CellContext) -> int:
@@ -61,14 +68,6 @@ def is_stable(times: list[float], wanted: int, limit: float) -> bool:
         return False
     middle = median(times)
     return all(abs(time - middle) <= limit * middle for time in times)
-
-
-def _warm_up(step: Step, context: CellContext, query: str) -> None:
-    for repetition in range(1, step.options["warmups"] + 1):
-        rows, seconds = context.session.timed(query)
-        _record_time(step, context, seconds, repetition, is_warmup=True)
-        if repetition == 1:
-            _record_result(step, context, rows)
 
 
 def _record_result(step: Step, context: CellContext, rows: list[tuple[object, ...]]) -> None:

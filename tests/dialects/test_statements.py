@@ -177,7 +177,16 @@ SETTINGS: list[tuple[str, int | None, list[str]]] = [
         ],
     ),
     ("postgresql", 100000, ["set synchronous_commit = on", "set max_parallel_workers_per_gather = 0"]),
-    ("greenplum6", None, ["set synchronous_commit = on", "set optimizer = off", "set gp_autostats_mode = none"]),
+    (
+        "greenplum6",
+        None,
+        [
+            "set synchronous_commit = on",
+            "set optimizer = off",
+            "set gp_autostats_mode = none",
+            "set gp_enable_explain_allstat = on",
+        ],
+    ),
     ("opengauss", None, ["set synchronous_commit = on"]),
     ("duckdb", None, ["set threads = 1"]),
 ]
@@ -277,6 +286,7 @@ def test_one_run_at_a_time_in_our_schema() -> None:
 def test_sizes_have_the_names_of_the_contract() -> None:
     parts = {"total_bytes", "table_bytes", "index_bytes", "auxiliary_bytes"}
     assert {size.metric for size in dialect_named("postgresql").sizes("t")} == {*parts, "toast_bytes"}
-    assert {size.metric for size in dialect_named("greenplum6").sizes("t")} == {*parts, "toast_bytes"}
+    own = {"toast_bytes", "aoseg_bytes", "visimap_bytes", "block_directory_bytes", "compression_ratio"}
+    assert {size.metric for size in dialect_named("greenplum6").sizes("t")} == {*parts, *own}
     assert {size.metric for size in dialect_named("zheap").sizes("t")} == {*parts, "toast_bytes", "undo_bytes"}
     assert {size.metric for size in dialect_named("duckdb").sizes('"b".main.t')} == parts

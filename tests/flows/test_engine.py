@@ -149,6 +149,14 @@ def test_a_load_that_fails_fails_its_block_with_the_servers_message(home: Path) 
     assert exit_code(engine.results, []) == 3
 
 
+def test_sql_that_names_a_factor_of_other_dialects_fails_its_cells(home: Path) -> None:
+    write_experiment(home, count="select count(*) from {{table}} where {{fillfactor}} > 0")
+    engine = run(home, targets=("duckdb",))
+    assert last_statuses(engine) == ["failed", "failed"]
+    assert engine.results[-1].reason is not None
+    assert "{{fillfactor}}" in engine.results[-1].reason
+
+
 def test_other_rows_fail_the_block(home: Path) -> None:
     write_experiment(
         home,

@@ -26,11 +26,13 @@ from tasks.launchers.registry import launch
 from tasks.launchers.server import Owner, SettingsRefused
 from tests.launchers.conftest import temporary_root
 
-GREENPLUM = Target("greenplum", "greenplum", options={"gphome": ["$GPHOME"], "segments": 2})
+GPHOME = os.environ.get("GPHOME") or "/usr/local/gpdb"
+GREENPLUM = Target("greenplum", "greenplum", options={"gphome": [GPHOME], "segments": 2})
 SEGMENTS = "select count(*) from gp_dist_random('gp_id')"
 
-needs_build = pytest.mark.skipif(not os.environ.get("GPHOME"), reason="GPHOME is not set: no Greenplum to start")
-pytestmark = pytest.mark.xdist_group("greenplum")
+needs_build = pytest.mark.skipif(
+    not Path(GPHOME, "bin", "initdb").exists(), reason=f"no Greenplum to start: no build in GPHOME ({GPHOME})"
+)
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +181,7 @@ def test_a_second_cluster_needs_no_initdb(
     """That is most of the time of the first: with it, a cluster takes about ten seconds, without about three."""
     monkeypatch.setattr("tasks.launchers.greenplum._initdb", None)
     with launch(
-        Target("other", "greenplum", options={"gphome": "$GPHOME", "segments": "1"}), place, Owner.run()
+        Target("other", "greenplum", options={"gphome": GPHOME, "segments": "1"}), place, Owner.run()
     ) as one:
         assert answer(one.url, SEGMENTS) == 1
         processes = one.processes()
@@ -194,7 +196,7 @@ def test_the_cluster_of_a_killed_run_is_found(
 ) -> None:
     code = f"""
 place = Place.of(Path(os.environ["SM_HOME"]), os.environ | {{"STORAGE_MATRIX_DATA": {str(shared_root)!r}}})
-server = launch(Target("greenplum", "greenplum", options={{"gphome": "$GPHOME"}}), place, Owner.run())
+server = launch(Target("greenplum", "greenplum", options={{"gphome": "{GPHOME}"}}), place, Owner.run())
 print(*server.processes(), flush=True)
 time.sleep(60)
 """
@@ -216,7 +218,7 @@ def test_a_run_killed_while_its_cluster_is_made_leaves_nothing_for_long(
 ) -> None:
     code = f"""
 place = Place.of(Path(os.environ["SM_HOME"]), os.environ | {{"STORAGE_MATRIX_DATA": {str(shared_root)!r}}})
-launch(Target("greenplum", "greenplum", options={{"gphome": "$GPHOME"}}), place, Owner.run())
+launch(Target("greenplum", "greenplum", options={{"gphome": "{GPHOME}"}}), place, Owner.run())
 """
     run = script(code, home=place.home)
     while not any(place.folder.glob("*/segment1.log")):

@@ -239,7 +239,7 @@ def test_a_query_that_never_settles_is_given_up() -> None:
 
     run(COUNT, into)
 
-    assert len(kept(into, "query_time")) == 8
+    assert len(kept(into, "query_time")) == 6
 
 
 @pytest.mark.parametrize(

@@ -24,11 +24,13 @@ Measured = Callable[[Cell], Iterator[Measurement]]
 Chosen = Callable[[Cell, Measurement], bool]
 
 
-def shipped_request(experiment: str, home: Path, profile: str | None = None) -> Request:
-    """A request for a shipped experiment on embedded PostgreSQL."""
+def shipped_request(
+    experiment: str, home: Path, profile: str | None = None, targets: Collection[str] = ("embedded",)
+) -> Request:
+    """A request for a shipped experiment, on embedded PostgreSQL if nothing else is named."""
     dialects = lineages()
-    targets = load_targets(home, os.environ, (), dialects).pick(("embedded",))
-    return build_request(find_experiment(experiment, home, dialects), targets, profile, seed=1)
+    picked = load_targets(home, os.environ, (), dialects).pick(targets)
+    return build_request(find_experiment(experiment, home, dialects), picked, profile, seed=1)
 
 
 def judged_one(request: Request, home: Path, measured: Measured, change: Change, name: str) -> Verdict:
@@ -40,7 +42,7 @@ def judged(
     request: Request, home: Path, measured: Measured, change: Change, only: Collection[str] = ()
 ) -> dict[str, Verdict]:
     """The verdicts, by name, on a run in which each cell gave what ``measured`` says, after ``change``."""
-    dialects = {"embedded": dialect_named("postgresql")}
+    dialects = {target.name: dialect_named(target.dialect or "postgresql") for target in request.targets}
     matrix = expand(request, dialects)
     ledger = RunLedger.create(home, request, matrix, {name: dialect.lineage for name, dialect in dialects.items()})
     good = [

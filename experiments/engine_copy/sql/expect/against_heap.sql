@@ -9,7 +9,7 @@ form as (
         p.levels->>'access_method' as access_method, access_method in ('heap', 'astore') as is_heap,
         cast(p.levels->>'fillfactor' as bigint) as fillfactor,
         levels_key(json_merge_patch(p.levels, '{"access_method": null}')) as twin,
-        ceil((ceil(l.tuple_header / l.alignment) * l.alignment + 97) / l.alignment) * l.alignment + 4 as row_bytes,
+        cast(ceil((ceil(l.tuple_header / l.alignment) * l.alignment + 97) / l.alignment) * l.alignment + 4 as bigint) as row_bytes,
         (8192 - l.page_header - l.slots - 8192 * (100 - fillfactor) // 100) // row_bytes as rows_per_page
     from planned_cell as p
     left join layout as l on l.access_method = p.levels->>'access_method'
@@ -31,7 +31,9 @@ select
     1 - other.table_bytes / heap.table_bytes as saved,
     1 - h.rows_per_page / o.rows_per_page as saved_by_layout,
     saved - saved_by_layout as unexplained,
-    other.wal_bytes / heap.wal_bytes as wal_ratio, other.undo_bytes
+    other.wal_bytes / heap.wal_bytes as wal_ratio, other.undo_bytes,
+    format('{} at fillfactor {}: {:.1f} % saved, {:.1f} % by layout', o.access_method, o.fillfactor, 100 * saved, 100 * saved_by_layout)
+        as told
 from form as o
 join form as h on h.run_id = o.run_id and h.target = o.target and h.twin = o.twin and h.is_heap
 left join measured as other on other.run_id = o.run_id and other.cell_id = o.cell_id

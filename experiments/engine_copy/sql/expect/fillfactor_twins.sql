@@ -8,7 +8,8 @@ with form as (
     where p.role = 'result' and p.status = 'planned' and p.replicate = 1
         and p.levels->>'wal_level' = 'replica' and coalesce(p.levels->>'wal_compression', 'off') = 'off'
 )
-select z.target, z.scale, z.rows_per_page as zheap_at_80, h.rows_per_page as heap_at_100
+select z.target, z.scale, z.rows_per_page as zheap_at_80, h.rows_per_page as heap_at_100,
+    format('{}, scale {}: {} and {} rows on a page', z.target, z.scale, cast(zheap_at_80 as bigint), cast(heap_at_100 as bigint)) as told
 from form as z
 join form as h on h.target = z.target and h.scale = z.scale and h.access_method = 'heap' and h.fillfactor = '100'
 where z.access_method = 'zheap' and z.fillfactor = '80'

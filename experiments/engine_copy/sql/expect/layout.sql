@@ -34,7 +34,10 @@ select
     rows_per_page, room // row_bytes as predicted_rows_per_page,
     table_bytes, 8192 * (ceil(rows / predicted_rows_per_page) + meta_pages) as predicted_bytes,
     table_bytes / rows as bytes_per_row, predicted_bytes / rows as predicted_bytes_per_row,
-    table_bytes / predicted_bytes - 1 as deviation
+    table_bytes / predicted_bytes - 1 as deviation,
+    format('{} at {}: {} rows of {} bytes on a page, {:.1f} bytes of table a row (predicted {} and {:.1f})',
+        access_method, fillfactor, cast(rows_per_page as bigint), row_bytes, bytes_per_row, predicted_rows_per_page,
+        predicted_bytes_per_row) as told
 from form
 left join measured using (run_id, cell_id)
 order by position

@@ -16,7 +16,8 @@ form as (
         and p.levels->>'wal_level' = 'replica' and coalesce(p.levels->>'wal_compression', 'off') = 'off'
 )
 select
-    z.target, z.scale, 1 - z.table_bytes / h.table_bytes as bytes_saved, 1 - z.wal_bytes / h.wal_bytes as wal_saved
+    z.target, z.scale, 1 - z.table_bytes / h.table_bytes as bytes_saved, 1 - z.wal_bytes / h.wal_bytes as wal_saved,
+    format('{}, scale {}: {:.1f} % of the table and {:.2f} % of the WAL saved', z.target, z.scale, 100 * bytes_saved, 100 * wal_saved) as told
 from form as z
 join form as h on h.target = z.target and h.scale = z.scale and h.access_method = 'heap'
 where z.access_method = 'zheap'

@@ -11,6 +11,7 @@ with form as (
 )
 select
     z.target, z.scale, 1 - z.seconds / h.seconds as time_saved,
+    format('{}, scale {}: {:.1f} % of the time saved', z.target, z.scale, 100 * time_saved) as told,
     case when z.low <= h.high and h.low <= z.high then 'the times of both lie within each other''s intervals' end as inconclusive
 from form as z
 join form as h on h.target = z.target and h.scale = z.scale and h.access_method = 'heap'
