@@ -11,7 +11,7 @@ from experiments.model import Column, Factor
 from experiments.naming import quoted, unknown
 from experiments.reading import Section, is_a
 
-KEYS = ("key", "row_bytes", "times", "columns")
+KEYS = ("key", "row_bytes", "times", "rows_by", "columns")
 TYPE = re.compile(r"(?P<name>[^()\[\]]+)(?:\((?P<numbers>\d+(?:, ?\d+)*)\))?(?:\[\])?")
 
 
@@ -40,6 +40,14 @@ def read_times(section: Section, factors: Iterable[Factor]) -> str | None:
                 "times", f"factor {quoted(name)} has level {quoted(level)}; each must be an integer from 1"
             )
     return name
+
+
+def read_rows_by(section: Section, factors: Iterable[Factor]) -> str | None:
+    """The factor by whose level the rows differ; they are compared within a level then."""
+    if "rows_by" not in section.data:
+        return None
+    known = [factor.name for factor in factors if not factor.in_place]
+    return section.one_of("reload factor", "rows_by", section.need("rows_by", str), known)
 
 
 def read_columns(section: Section) -> tuple[Column, ...]:

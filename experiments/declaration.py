@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from experiments.columns import read_table, read_times
+from experiments.columns import read_rows_by, read_table, read_times
 from experiments.datafiles import check_copies, read_files
 from experiments.exclusions import read_exclusions
 from experiments.expectations import read_expectations
@@ -67,6 +67,7 @@ def read_declaration(name: str, root: Section, dialects: Collection[str]) -> Exp
         excluded=read_exclusions(root.sections("exclude"), factors),
         unsupported=_unsupported(root.section("unsupported"), dialects),
         times=read_times(root.section("table"), factors),
+        rows_by=read_rows_by(root.section("table"), factors),
     )
 
 

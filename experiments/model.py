@@ -130,7 +130,7 @@ class Experiment:
     ``only`` has, by profile, the levels to which the profile narrows the matrix.
     ``settings`` has what levels set on the server: factor -> dialect (or ``*``) -> level as text -> settings.
     ``excluded`` are combinations of levels that the plan leaves out, ``unsupported`` why a dialect cannot run it.
-    ``times`` is the factor whose level multiplies the parameter ``rows``.
+    ``times`` is the factor whose level multiplies the parameter ``rows``, ``rows_by`` the one by which rows differ.
     """
 
     name: str
@@ -156,6 +156,7 @@ class Experiment:
     excluded: tuple[Mapping[str, tuple[Level, ...]], ...] = ()
     unsupported: Mapping[str, str] = field(default_factory=dict)
     times: str | None = None
+    rows_by: str | None = None
 
 
 @dataclass(frozen=True)

@@ -60,8 +60,8 @@ def _tables(
         for level in table.data:
             table.one_of("level", level, level, sorted(every))
         return dict.fromkeys(levels, table)
-    for dialect in table.data:
-        table.one_of("dialect with levels of this factor", dialect, dialect, sorted(levels))
+    for dialect in table.data.keys() - levels.keys():
+        raise table.error(dialect, f"the factor has no levels there; it has levels for {', '.join(levels)}")
     tables = {dialect: table.section(dialect) for dialect in levels}
     for dialect, listed in levels.items():
         for level in tables[dialect].data:

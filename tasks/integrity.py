@@ -15,7 +15,7 @@ FINGERPRINT = "that of a table with the same fingerprint, by the server's own ha
 def check_rows(step: Step, context: CellContext, wanted: tuple[str, str] | None = None) -> None:
     """Digest the table in the server and hold it against ``wanted``: a digest, and whose it is.
 
-    When absent, that is what the run has seen first, for this number of rows.
+    When absent, that is what the run has seen first, for this number and this kind of rows.
 
     Raises ``CellFailed`` where the table is empty or differs: another row set would make every comparison void.
     """
@@ -26,8 +26,9 @@ def check_rows(step: Step, context: CellContext, wanted: tuple[str, str] | None 
     context.record(step.name, "row_digest", None, method, text=digest)
     if count == 0:
         raise CellFailed(f"step {step.name} left the table empty")
-    times = context.cell.levels.get(context.experiment.times or "", 1)
-    first = wanted or context.seen.setdefault(f"rows x {times}", (digest, context.cell.target))
+    experiment, levels = context.experiment, context.cell.levels
+    rows = f"{levels.get(experiment.rows_by or '', 'rows')} x {levels.get(experiment.times or '', 1)}"
+    first = wanted or context.seen.setdefault(rows, (digest, context.cell.target))
     if first[0] != digest:
         raise CellFailed(f"step {step.name}: digest {digest} differs from {first[0]} on {first[1]}: not the same rows")
 

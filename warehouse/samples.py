@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 # Sizes have a chart of their own, except within a series, which leaves out what a step cost besides time and WAL.
 SAMPLES = """
-select m.cell_id, m.step, m.metric, m.value, m.repetition, m.round, m.is_warmup
+select m.cell_id, m.step, m.metric, m.value, m.repetition, m.round, m.is_warmup, r.action
 from measurement m
 join cell c using (run_id, cell_id, replicate)
+left join series_round r using (run_id, cell_id, replicate, round)
 where c.target = ? and c.role = 'result' and c.status = 'ok' and m.status = 'ok' and m.value is not null
     and m.node is null and coalesce(m.clock, 'client') = 'client'
     and case when m.round is null then list_contains(?, m.metric) and m.unit <> 'bytes'
@@ -56,6 +57,7 @@ class Sample:
     repetition: int
     round: int | None
     is_warmup: bool
+    action: str | None = None
 
     @property
     def text(self) -> str:
@@ -65,7 +67,8 @@ class Sample:
     @property
     def told(self) -> str:
         """Which sample of its cell it is."""
-        place = "" if self.round is None else f"round {self.round}, "
+        did = "" if self.action is None else f" ({self.action})"
+        place = "" if self.round is None else f"round {self.round}{did}, "
         return f"{place}warm-up" if self.is_warmup else f"{place}repetition {self.repetition}"
 
 

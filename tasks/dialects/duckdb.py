@@ -36,6 +36,11 @@ def csv_options(format: str) -> dict[str, str]:
     return given
 
 
+def reading_options(format: str) -> dict[str, str]:
+    """The same for reading it: nothing is guessed, and a quoted nothing is no NULL."""
+    return {**csv_options(format), "auto_detect": "false", "allow_quoted_nulls": "false"}
+
+
 class DuckDB(Dialect):
     """DuckDB 2.0; a block's table is ``main.t`` of a database of its own."""
 
@@ -188,8 +193,8 @@ class DuckDB(Dialect):
         return f"checkpoint {identifier(_database(table))}"
 
     def copy_sql(self, table: str, source: str, format: str) -> str:
-        options = ", ".join(f"{name} {value}" for name, value in csv_options(format).items())
-        return f"copy {table} from {source} (format csv, auto_detect false, {options})"
+        options = ", ".join(f"{name} {value}" for name, value in reading_options(format).items())
+        return f"copy {table} from {source} (format csv, {options})"
 
     def explain_sql(self, query: str) -> str:
         return f"explain (analyze, format json) {query.strip().rstrip(';')}"

@@ -37,7 +37,7 @@ def _record_size(step: Step, context: CellContext, size: SizeQuery) -> None:
 
 def _record_skew(step: Step, context: CellContext, shares: list[float]) -> None:
     """How much more the fullest node has than its due share."""
-    if len(shares) > 1 and any(shares):
+    if any(shares):
         skew = max(shares) * len(shares) / sum(shares) - 1
         context.record(step.name, "skew", skew, "total_bytes by segment: largest over mean, less one")
 

@@ -2,8 +2,8 @@
 
     GPHOME=/usr/local/gpdb python tests/benchmarks/greenplum_script.py [--rows 100000] [--autostats none]
 
-One run measures both walls, one after the other, and prints them with the CPU seconds of the servers' processes, which a
-busy host stretches less. The script gathers statistics inside its loads, as Greenplum does unless told otherwise
+One run measures both walls, one after the other, and prints them with the CPU seconds of the servers' processes, which
+a busy host stretches less. The script gathers statistics inside its loads, as Greenplum does unless told otherwise
 (gp_autostats_mode = on_no_stats); ours does so in a step of its own.
 """
 

@@ -13,17 +13,20 @@ import re
 import subprocess
 import tempfile
 import time
+from itertools import groupby
 from pathlib import Path
 
-from experiments.model import CellResult
+from rich.console import Console
+
+from experiments.model import CellResult, Request
 from flows.asking import Ask, resolve
 from flows.progress import progress_on
 from flows.running import run
-from rich.console import Console
 from tasks.launchers.place import Place
 from tasks.launchers.registry import acquire
 from tasks.launchers.server import Owner, Server
 from tasks.launchers.service import down, up
+from tasks.programs import find_program, program_environment
 from tasks.target_run import TargetRun
 from warehouse.ledger import find_ledger
 
@@ -38,7 +41,7 @@ def main() -> None:
         ask = Ask("storage_matrix", ("embedded",), sets=(f"rows={rows}",), repeats=1)
         request, secrets = resolve(ask, home, os.environ)
         place = Place.of(home, os.environ)
-        up(request.targets[0], place)
+        up(request.targets[0], place).close()
         try:
             with progress_on(Console(stderr=True)) as progress:
                 finished = run(ask, request, home, secrets, progress)
@@ -56,20 +59,20 @@ def main() -> None:
     print(f"no-op  {finished.timings['noop_cell']:8.4f} s a cell")
 
 
-def replay(server: Server, request: object, results: list[CellResult]) -> float:
+def replay(server: Server, request: Request, results: list[CellResult]) -> float:
     """Seconds that psql takes for the statements of ``results``; the source rows are made before the clock starts."""
+    psql = find_program(server, "psql")
     target = TargetRun(request.targets[0], server, request.timeout)
     target.make_rows(request.experiment, request.parameters)
-    script = "".join(f"{statement.sql.rstrip().rstrip(';')};\n" for result in results for statement in result.statements)
-    drops = "".join(f"drop table if exists {table};\n" for table in sorted(set(re.findall(r"create table (\S+)", script))))
     pins = "".join(f"{statement};\n" for statement in target.dialect.session_settings())
+    script = pins + "".join(statements_of(list(block)) for _, block in groupby(results, lambda one: one.cell.block_id))
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
-        file.write(pins + drops + script)
+        file.write(script)
         file.flush()
         started = time.perf_counter()
         subprocess.run(
-            [*psql_command(server), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-o", os.devnull, "-f", file.name],
-            env={**os.environ, "PGPASSWORD": str(server.url.password)},
+            [str(psql), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-o", os.devnull, "-f", file.name],
+            env=program_environment(server),
             check=True,
         )
         seconds = time.perf_counter() - started
@@ -77,13 +80,11 @@ def replay(server: Server, request: object, results: list[CellResult]) -> float:
     return seconds
 
 
-def psql_command(server: Server) -> list[str]:
-    """The server's own psql, pointed at it; the password goes by the environment."""
-    program = server.programs / "psql" if server.programs else "psql"
-    url = server.url
-    host = url.query.get("host", url.host)
-    port = url.query.get("port", url.port)
-    return [str(program), "-h", str(host), "-p", str(port), "-U", str(url.username), "-d", str(url.database)]
+def statements_of(block: list[CellResult]) -> str:
+    """The statements of a block's cells, and the drop of its table, which the run has between its cells too."""
+    sent = "".join(f"{statement.sql.rstrip().rstrip(';')};\n" for result in block for statement in result.statements)
+    tables = re.findall(r"create table (\S+)", sent)
+    return sent + "".join(f"drop table {table};\n" for table in tables)
 
 
 if __name__ == "__main__":

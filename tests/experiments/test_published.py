@@ -57,7 +57,7 @@ def test_figures_of_a_group(load):
 
 
 BYTE_UNITS = "B, KiB, MiB, GiB, TiB, kB, MB, GB, TB"
-UNITS = "us, ms, s, min, h, B, KiB, MiB, GiB, TiB, rows, /s, tps, x, %, kB, MB, GB, TB"
+UNITS = "us, ms, s, min, h, B, KiB, MiB, GiB, TiB, rows, transactions, /s, tps, x, %, kB, MB, GB, TB"
 MISTAKES = {
     "no unit": (
         '"44 GB"',

@@ -110,8 +110,7 @@ MISTAKES = {
     "a dialect without levels": (
         '{ greenplum = ["a"], postgresql = [] }',
         "[settings.rung.greenplum]\na = {}\n[settings.rung.postgresql]\na = {}",
-        'settings.rung.postgresql: unknown dialect with levels of this factor "postgresql"; '
-        "known dialect with levels of this factors: greenplum",
+        "settings.rung.postgresql: the factor has no levels there; it has levels for greenplum",
     ),
     "a level that another dialect has": (
         '{ greenplum = ["a"], postgresql = ["b"] }',

@@ -49,16 +49,26 @@ def test_factors_by_dialect(load):
 
 def test_steps_carry_every_option(load):
     create, fill, count, build, size = load().steps
-    assert create == Step("create", "create", "load", {"dialects": (), "sql": "create"})
-    assert fill == Step("load", "fill", "load", {"dialects": (), "sql": "load"})
+    assert create == Step("create", "create", "load", {"dialects": (), "when": {}, "sql": "create"})
+    assert fill == Step("load", "fill", "load", {"dialects": (), "when": {}, "sql": "load", "rows_from": "source"})
     assert count == Step(
         "query",
         "count",
         "base",
-        {"dialects": (), "sql": "count", "repeats": 3, "warmups": 1, "digest": True, "cache": "hot"},
+        {
+            "dialects": (),
+            "when": {},
+            "sql": "count",
+            "repeats": 3,
+            "warmups": 1,
+            "digest": True,
+            "cache": "hot",
+            "stable_within": 0,
+            "explain": True,
+        },
     )
-    assert build == Step("index", "build", "change", {"dialects": (), "factor": "index"})
-    assert size == Step("size", "size", "every", {"dialects": ("greenplum", "duckdb")})
+    assert build == Step("index", "build", "change", {"dialects": (), "when": {}, "factor": "index"})
+    assert size == Step("size", "size", "every", {"dialects": ("greenplum", "duckdb"), "when": {}, "column": None})
 
 
 def test_expectations(load):

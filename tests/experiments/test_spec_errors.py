@@ -27,8 +27,8 @@ MISTAKES = {
     "unknown top-level key": (
         "[baseline]",
         "[base_line]",
-        "base_line: unknown key; known keys: baseline, expect, factors, in_place, parameters, profiles, question, "
-        'source, steps, table, values (did you mean "baseline"?)',
+        "base_line: unknown key; known keys: baseline, exclude, expect, factors, files, in_place, ladder, parameters, "
+        'profiles, question, settings, source, steps, table, unsupported, values (did you mean "baseline"?)',
     ),
     "question of the wrong type": (
         'question = "Which form is smaller?"',

@@ -25,4 +25,4 @@ select
     format('{}, {} {} after {}: {:.2f} of the time', target, setting, level, first_level, time_ratio) as told
 from pair
 group by target, setting, level, first_level
-order by time_ratio
+order by time_ratio, min(position) desc
