@@ -125,8 +125,8 @@ class BlockRun:
             for step in owned_steps(self.experiment, context.cell.levels, self.target.dialect.lineage, loading=loading):
                 runner(step.kind)(step, context)
         except (CellFailed, CellUnsupported, StatementFailed, ServerGone, UserError) as error:
-            end = _end_of(error, step)
-            self.server_gone = isinstance(error, ServerGone)
+            self.server_gone = isinstance(error, ServerGone) or self._lost_a_node(error)
+            end = _end_of(ServerGone(str(error)) if self.server_gone else error, step)
             # Without its load a block has nothing that a later cell could measure.
             if loading and (step is None or step.at == "load") and not self.server_gone:
                 self._load_end = end
@@ -134,6 +134,11 @@ class BlockRun:
         finally:
             self._loaded = True
         return End("ok")
+
+    def _lost_a_node(self, error: Exception) -> bool:
+        """A statement of a cluster may also fail since a node died behind the one that we talk to."""
+        is_refused = isinstance(error, StatementFailed) and not isinstance(error, StatementTimeout)
+        return is_refused and not self.target.server.alive()
 
     def _record_canary(self, context: CellContext, when: str) -> None:
         """What a fixed piece of work takes now: drift over a run means that something else used the host."""

@@ -161,9 +161,14 @@ class CellContext:
         self.indexes.clear()
         return taken
 
+    @property
+    def checkpointed(self) -> str:
+        """What the method of a durable time says: through a checkpoint, or why there is none."""
+        return self.target.no_checkpoint or "checkpoint"
+
     def checkpoint(self) -> float:
         """Make the server write everything out; the seconds it took, 0 where it is not ours to checkpoint."""
-        if not self.server.is_exclusive:
+        if self.target.no_checkpoint:
             return 0.0
         begun = time.perf_counter()
         try:

@@ -22,6 +22,10 @@ COPY_BLOCK = 128 * 1024
 """As psql sends them, more or less; larger ones are no faster."""
 
 
+GONE = ("57P", "58M01")
+"""Classes of SQLSTATE: the server shuts down or has crashed; a cluster has lost the way to one of its nodes."""
+
+
 class Session(Protocol):
     """What steps and dialects ask of a connection. ``statements`` is the log since it was last emptied.
 
@@ -156,7 +160,7 @@ class PostgresSession(LoggedSession):
 
     def _told_apart(self, error: psycopg.Error) -> Exception:
         message = one_line(error)
-        if self._connection.closed or (error.sqlstate or "").startswith("57P"):
+        if self._connection.closed or (error.sqlstate or "").startswith(GONE):
             return ServerGone(message)
         if error.sqlstate == "57014" and "statement timeout" in message:
             return StatementTimeout(message, error.sqlstate)

@@ -127,8 +127,16 @@ class TargetRun:
         facts["dialect"] = self.dialect.name
         facts["engine"] = self.dialect.capabilities.version
         facts["is_ours"] = self.server.is_ours
+        facts["checkpoint"] = self.no_checkpoint or "before timed steps and after loads"
         facts["idle_wal_bytes_per_second"] = self.idle_wal
         return facts
+
+    @property
+    def no_checkpoint(self) -> str | None:
+        """Why there is no CHECKPOINT before timed steps and after loads; None where there is."""
+        if not self.server.is_exclusive:
+            return "no checkpoint: the target is not exclusive"
+        return None if self.dialect.capabilities.has_checkpoint else "no checkpoint: the role has no right to it"
 
     @cached_property
     def idle_wal(self) -> float | None:

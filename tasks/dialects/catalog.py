@@ -142,9 +142,16 @@ def server_capabilities(session: Session, facts: Capabilities) -> Capabilities:
         access_methods=frozenset(tables),
         index_methods=frozenset(indexes),
         extensions=frozenset(_names(session, "select name from pg_available_extensions")),
+        has_checkpoint=may_checkpoint(session, number),
         toast_compression=built_in.get("default_toast_compression", frozenset({"pglz"})),
         wal_compression=built_in.get("wal_compression", frozenset()),
     )
+
+
+def may_checkpoint(session: Session, number: int) -> bool:
+    """Whether our role may run CHECKPOINT: a superuser, since 15 also a member of pg_checkpoint."""
+    member = " or pg_has_role(current_user, 'pg_checkpoint', 'member')" if number >= 150000 else ""
+    return bool(session.value(f"select rolsuper{member} from pg_roles where rolname = current_user"))
 
 
 def _built_in_compression(session: Session) -> dict[str, frozenset[str]]:

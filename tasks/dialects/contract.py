@@ -41,7 +41,7 @@ class BlockPlace:
 
 @dataclass(frozen=True)
 class Autovacuum:
-    """How autovacuum is let loose on a table and called back, and the SQL that tells how often it has been there.
+    """How autovacuum is let loose on a table and called back, and the SQL that tells of its ``visits``.
 
     ``is_on`` is SQL for whether the server runs it anyway; where it does not, ``start`` and ``stop`` change a setting
     of the whole server.
@@ -51,5 +51,7 @@ class Autovacuum:
     start: tuple[str, ...]
     allow: str
     visits: str
+    is_at_work: str
+    dead_tuples: str
     forbid: str
     stop: tuple[str, ...]

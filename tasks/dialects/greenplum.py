@@ -220,7 +220,9 @@ class Greenplum(PostgreSQL):
         asked |= {factor: str(levels[factor]) for factor in ("orientation", "fillfactor") if factor in levels}
         if "distribution" in levels:
             asked["distribution"] = _distributed(levels, "").replace('"', "")
-        encodings = append_optimized.column_options(levels, [column.name for column in columns])
+        encodings = {}
+        if found["orientation"] == "ao_column":
+            encodings = append_optimized.column_options(levels, [column.name for column in columns])
         return [
             *option_mismatches(found, asked),
             *greenplum_catalog.encoding_mismatches(session, table, encodings),

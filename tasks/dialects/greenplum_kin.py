@@ -29,7 +29,9 @@ class Greenplum5(Greenplum):
 
     def probed(self, session: Session) -> Capabilities:
         """Without what PostgreSQL 8.3 cannot be asked: extensions, wal_level, what a setting may be."""
-        return self.with_cluster(session, replace(self.capabilities, version=str(session.value("select version()"))))
+        known = self.capabilities
+        version, may = str(session.value("select version()")), catalog.may_checkpoint(session, known.version_number)
+        return self.with_cluster(session, replace(known, version=version, has_checkpoint=may))
 
     def wal_sql(self) -> str | None:
         return None

@@ -44,8 +44,10 @@ class OpenGauss(PostgreSQL):
     )
 
     def probed(self, session: Session) -> Capabilities:
-        """Storage types are no access methods in the catalog."""
-        return replace(super().probed(session), access_methods=self.capabilities.access_methods)
+        """Storage types are no access methods in the catalog; a system administrator is enough for CHECKPOINT."""
+        may = session.value("select rolsuper or rolsystemadmin from pg_roles where rolname = current_user")
+        methods = self.capabilities.access_methods
+        return replace(super().probed(session), access_methods=methods, has_checkpoint=bool(may))
 
     def rules(self) -> Mapping[str, Rule]:
         return {**super().rules(), "orientation": self.judge_orientation}

@@ -21,6 +21,8 @@ def autovacuum(table: str) -> Autovacuum:
         start=("alter system set autovacuum = on", "alter system set autovacuum_naptime = '1s'", reload),
         allow=f"alter table {table} set (autovacuum_enabled=on)",
         visits=f"select pg_stat_get_autovacuum_count({regclass(table)})",
+        is_at_work=f"select count(*) > 0 from pg_stat_progress_vacuum where relid = {regclass(table)}",
+        dead_tuples=f"select pg_stat_get_dead_tuples({regclass(table)})",
         forbid=f"alter table {table} set (autovacuum_enabled=off)",
         stop=("alter system reset autovacuum", "alter system reset autovacuum_naptime", reload),
     )

@@ -20,7 +20,7 @@ def run(step: Step, context: CellContext) -> None:
     count, per_batch = context.option(step, "count"), step.options["per_batch"]
     if context.dialect.child_sql(context.table, 0) is None:
         raise CellUnsupported(f"{context.dialect.name} has no tables that inherit from another one")
-    make_room_for_locks(count, context.option(step, "readers"), context)
+    raised = make_room_for_locks(count, context.option(step, "readers"), context)
     seconds = 0.0
     with context.costs(step.name):
         for numbers in _batches(count, per_batch):
@@ -28,7 +28,8 @@ def run(step: Step, context: CellContext) -> None:
             context.undo.append("; ".join(context.dialect.drop_table_sql(name) for name in names))
             made = [context.dialect.child_sql(context.table, number) or "" for number in numbers]
             seconds += context.session.timed("; ".join(made))[1]
-    context.record(step.name, "create_time", seconds, f"in transactions of {per_batch} tables", clock="client")
+    method = f"in transactions of {per_batch} tables{raised}"
+    context.record(step.name, "create_time", seconds, method, clock="client")
 
 
 def _batches(count: int, per_batch: int) -> Iterator[range]:
@@ -40,15 +41,18 @@ def locks_needed(count: int, readers: int, indexes: int) -> int:
     return readers * ((count + 1) * (1 + indexes) + SPARE)
 
 
-def make_room_for_locks(count: int, readers: int, context: CellContext) -> None:
-    """Have the server started with a lock table that is large enough; raises ``CellUnsupported`` where it cannot be."""
+def make_room_for_locks(count: int, readers: int, context: CellContext) -> str:
+    """Have the server run with a lock table that is large enough, and say so where it was not.
+
+    Raises ``CellUnsupported`` where that is not possible.
+    """
     statement = context.dialect.locks_sql()
     if statement is None:
-        return
+        return ""
     each, sessions = context.session.rows(statement)[0]
     needed = locks_needed(count, readers, len(context.indexes))
     if needed <= each * sessions:
-        return
+        return ""
     wanted = math.ceil(needed / sessions)
     why = (
         f"{count:,} tables with {len(context.indexes)} index(es) each, read by {readers} session(s) at once, need"
@@ -61,3 +65,4 @@ def make_room_for_locks(count: int, readers: int, context: CellContext) -> None:
         context.target.settle({**context.target.settings, SETTING: str(wanted)})
     except SettingsRefused as refused:
         raise CellUnsupported(f"{why}: {refused}") from None
+    return f", with {SETTING} = {wanted}"

@@ -22,4 +22,4 @@ def run(step: Step, context: CellContext) -> None:
         context.indexes.append(name)
         durable = built + context.checkpoint()
     context.record(step.name, "index_build_time", built, "CREATE INDEX", clock="client")
-    context.record(step.name, "index_durable_time", durable, "CREATE INDEX and checkpoint", clock="client")
+    context.record(step.name, "index_durable_time", durable, f"CREATE INDEX and {context.checkpointed}", clock="client")

@@ -20,6 +20,6 @@ def run(step: Step, context: CellContext) -> None:
     context.judge_wal(step.name, durable)
     statement = STATEMENTS[context.option(step, "rows_from")]
     context.record(step.name, "commit_time", committed, f"{statement} and commit", clock="client")
-    context.record(step.name, "load_time", durable, f"{statement}, commit and checkpoint", clock="client")
+    context.record(step.name, "load_time", durable, f"{statement}, commit and {context.checkpointed}", clock="client")
     check_rows(step, context)
     check_storage(context)

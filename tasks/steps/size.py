@@ -26,7 +26,9 @@ def _record_size(step: Step, context: CellContext, size: SizeQuery) -> None:
     except StatementFailed as refused:
         if size.absent is None:
             raise
-        context.record(step.name, size.metric, None, size.method, reason=str(refused))
+        # Without the place in the statement that the server quotes.
+        reason = str(refused).partition(" LINE ")[0]
+        context.record(step.name, size.metric, None, size.method, reason=reason)
         return
     for node, value in rows:
         reason = size.absent if value is None else None

@@ -320,7 +320,8 @@ def test_sizes_of_greenplum_by_segment(greenplum: Any, tmp_path: Path) -> None:
     for statement in dialect.schema_setup():
         greenplum.execute(statement)
     place = made(greenplum, dialect, {"orientation": "ao_row", "compression": "zlib:5"}, tmp_path)
-    rows = dict(greenplum.rows(dialect.sizes(place.table)[0].sql))
+    totals = [size.sql for size in dialect.sizes(place.table) if size.metric == "total_bytes"]
+    rows = {node: int(size) for sql in totals for node, size in greenplum.rows(sql)}
     segments = [size for node, size in rows.items() if node is not None]
     assert len(segments) == dialect.capabilities.segments
     # The coordinator has the empty auxiliary relations only.

@@ -11,8 +11,15 @@ from pathlib import Path
 import pytest
 
 from experiments.model import CellResult
+from experiments.targets import load_targets
 from flows.asking import Ask, resolve
 from flows.engine import Engine
+from tasks.dialects.registry import dialect_named, lineages
+from tasks.errors import StatementFailed
+from tasks.launchers.place import Place
+from tasks.launchers.registry import launch
+from tasks.launchers.server import Owner
+from tasks.session import open_session
 from tests.flows.test_engine import Silent
 
 FEW_ROWS = ("rows=2000", "batch_rows=200")
@@ -112,3 +119,23 @@ def test_a_lock_table_that_is_too_small_is_made_larger_before_the_tables_are_mad
     (result,) = run(home, "gin_ingest", "small", sets=("seconds=1",), only=only)
 
     assert values(result, "sizes", "rows") == values(result, "ingest", "transactions") | {}
+
+
+def test_many_tables_that_a_killed_run_left_are_dropped_with_a_small_lock_table(home: Path) -> None:
+    (home / "targets.toml").write_text(SMALL_SERVER)
+    (target,) = load_targets(home, os.environ, (), lineages()).pick(("small",))
+    with launch(target, Place.of(home, os.environ), Owner.run()) as server:
+        session = open_session(server.url, server.data_directory, timeout=60)
+        dialect = dialect_named("postgresql").probe(session)
+        for statement in dialect.schema_setup():
+            session.execute(statement)
+        for number in range(150):
+            session.execute(f"create table storage_matrix.t{number} (id int primary key, v text)")
+
+        with pytest.raises(StatementFailed, match="out of shared memory"):
+            session.execute("drop schema storage_matrix cascade")
+        for statement in dialect.schema_teardown():
+            session.execute(statement)
+
+        assert session.value("select count(*) from pg_namespace where nspname = 'storage_matrix'") == 0
+        session.close()

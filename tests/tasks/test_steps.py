@@ -91,6 +91,10 @@ class FakeTarget:
         self.timeout = 5.0
         self.settings: dict[str, str] = {}
 
+    @property
+    def no_checkpoint(self) -> str | None:
+        return None if self.server.is_exclusive else "no checkpoint: the target is not exclusive"
+
     def settle(self, settings: Mapping[str, str]) -> bool:
         self.settings = dict(settings)
         return True
@@ -310,9 +314,28 @@ def test_an_autovacuum_that_does_not_come_is_a_timeout_and_called_back() -> None
     into = context(answers={"select current_setting": [(False,)], "select pg_stat_get_autovacuum_count": [(4,)]})
     into.target.timeout = 0.0
 
-    with pytest.raises(StatementTimeout, match="autovacuum did not come within 0 s"):
+    with pytest.raises(StatementTimeout, match="autovacuum did not end within 0 s"):
         run(step("vacuum", "vacuum", mode="autovacuum"), into)
     assert sent(into)[-1] == "select pg_reload_conf()"
+
+
+def test_an_autovacuum_that_sees_no_reason_to_come_has_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.steps.vacuum.PATIENCE_SECONDS", 0)
+    into = context(
+        answers={
+            "select current_setting": [(False,)],
+            "select pg_stat_get_autovacuum_count": [(4,)],
+            "select count(*) > 0 from pg_stat_progress_vacuum": [(False,)],
+            "select pg_stat_get_dead_tuples": [(0,)],
+        }
+    )
+
+    run(step("vacuum", "vacuum", mode="autovacuum"), into)
+
+    (time,) = (one for one in into.measurements if one.metric == "vacuum_time")
+    assert (time.value, time.reason) == (
+        None, "autovacuum did not come within 0 s: the server has counted 0 dead tuples",
+    )  # fmt: skip
 
 
 def measuring(**answers: Any) -> tuple[Step, CellContext]:
@@ -427,6 +450,8 @@ def test_too_small_a_lock_table_is_made_larger() -> None:
     run(made, into)
 
     assert into.target.settings == {"max_locks_per_transaction": "104"}
+    (created,) = (one for one in into.measurements if one.metric == "create_time")
+    assert created.method == "in transactions of 2 tables, with max_locks_per_transaction = 104"
 
 
 def test_the_lock_table_of_others_is_named_before_anything_is_created() -> None:

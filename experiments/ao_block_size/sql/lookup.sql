@@ -1,0 +1,1 @@
+select * from {{table}} where c2 = {{lookup_value}}
