@@ -19,6 +19,9 @@ SEEDS = 2**31
 # A comma between levels; one between the columns of an index is inside parentheses.
 COMMA = re.compile(r",(?![^(]*\))")
 DIGITS_OF_64_BITS = 19
+MOST_REPEATS = 1_000_000
+# Servers keep a statement's limit as milliseconds in 32 bits.
+MOST_SECONDS = 2_000_000
 
 
 def build_request(
@@ -46,6 +49,11 @@ def build_request(
         raise UserError(f"--repeats must be at least 1, got {repeats}")
     if timeout is not None and not (timeout > 0 and math.isfinite(timeout)):
         raise UserError(f"--timeout must be a number of seconds above 0, got {timeout:g}")
+    for option, value, most in (("repeats", repeats, MOST_REPEATS), ("timeout", timeout, MOST_SECONDS)):
+        if value is not None and value > most:
+            raise UserError(f"--{option} must be at most {most}, got {value:g}")
+    if seed is not None and not 0 <= seed < 2**63:
+        raise UserError(f"--seed must be from 0 to 2^63 - 1, got {seed}")
     profile = _profile(experiment, profile)
     parameters = {**experiment.parameters, **experiment.profiles[profile], **_sets(experiment, sets)}
     return Request(

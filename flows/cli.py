@@ -170,7 +170,7 @@ Examples:
 """,
 )
 def query(
-    sql: Annotated[str, Parameter(help="One query; anything that writes is refused.")],
+    sql: Annotated[str, Parameter(help="One query; anything that writes is refused.", allow_leading_hyphen=True)],
     /,
     *,
     home: Home,
@@ -284,7 +284,7 @@ def target_down(name: TargetName, /, *, home: Home) -> int:
 def launch(
     *tokens: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)],
     home: Annotated[
-        Path | None,
+        str | None,
         Parameter(metavar="DIR", help=f"Where all results lie. Else ${VARIABLE}, else {FOLDER}."),
     ] = None,
     debug: Annotated[bool, Parameter(help="Show the traceback of an error.")] = False,

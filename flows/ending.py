@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -42,6 +43,8 @@ def _told(error: BaseException) -> tuple[str, int]:
         return words, error.exit_code
     if isinstance(error, CycloptsError):
         return complaint(error), USAGE
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return f"no space left for {error.filename or 'standard output'}; make room there", USAGE
     return f"a mistake of ours, not yours: {type(error).__name__}: {words}; --debug shows where", OUR_BUG
 
 

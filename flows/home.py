@@ -12,11 +12,13 @@ VARIABLE = "STORAGE_MATRIX_HOME"
 FOLDER = ".storage-matrix"
 
 
-def find_home(option: Path | None, environ: Mapping[str, str]) -> Path:
+def find_home(option: Path | str | None, environ: Mapping[str, str]) -> Path:
     """``--home``, else the variable, else a folder of the working directory; absolute, and perhaps not there yet.
 
     Raises ``UserError`` where it is there, or may be, and cannot be read.
     """
+    if option is not None and not str(option):
+        raise UserError("--home is empty; name a directory, or leave it out")
     home = Path(option or environ.get(VARIABLE) or FOLDER).absolute()
     try:
         home.stat()

@@ -28,7 +28,13 @@ def standard_error() -> Console:
 def _console(*, stderr: bool) -> Console:
     from rich.console import Console
 
-    console = Console(stderr=stderr, emoji=False, markup=False, highlight=False)
+    class Piped(Console):
+        """Rich ends the process with 1 where the reader has gone, which means something else here."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    console = Piped(stderr=stderr, emoji=False, markup=False, highlight=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = WIDTH_OF_A_FILE
     return console

@@ -17,7 +17,7 @@ from flows.planning import planned
 from flows.progress import progress_on
 from flows.words import duration
 from tasks.launchers.place import Place
-from warehouse.opening import warehouse_file
+from warehouse.opening import check_warehouse, warehouse_file
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -50,6 +50,7 @@ def run_and_show(home: Path, ask: Ask, *, as_json: bool) -> int:
     request, secrets = resolve(ask, home, os.environ)
     planned(request, Place.of(home, os.environ))
     make_home(home)
+    check_warehouse(home)
     from flows.running import run
 
     try:

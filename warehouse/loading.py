@@ -51,7 +51,7 @@ def load_run(connection: DuckDBPyConnection, ledger: RunLedger, unfinished: Unfi
     connection.begin()
     try:
         _store(connection, rows)
-    except (duckdb.IntegrityError, duckdb.DataError) as error:
+    except (duckdb.IntegrityError, duckdb.DataError, OverflowError) as error:
         connection.rollback()
         raise UserError(f"the ledger of run {ledger.run_id} does not fit the warehouse: {first_line(error)}") from error
     connection.commit()

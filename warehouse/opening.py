@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,8 @@ def open_to_read(home: Path, writable: Path | None = None) -> DuckDBPyConnection
 
     file = warehouse_file(home)
     if not file.exists():
-        raise UserError(f'no warehouse in {home} yet: "storage-matrix run storage_matrix" makes one')
+        command = "rebuild" if any((home / "ledger").glob("*/run.json")) else "run storage_matrix"
+        raise UserError(f'no warehouse in {home} yet: "storage-matrix {command}" makes one')
     _check_magic(file)
     try:
         connection = duckdb.connect(str(file), read_only=True)
@@ -84,3 +86,10 @@ def _check_magic(file: Path) -> None:
 
 def _not_ours(file: Path) -> UserError:
     return UserError(f'{file} is not a storage-matrix warehouse: move it away, then run "storage-matrix rebuild"')
+
+
+def check_warehouse(home: Path) -> None:
+    """Raise ``UserError`` where a file of another program lies in the warehouse's place; who writes to it may."""
+    if warehouse_file(home).exists():
+        with suppress(Unavailable):
+            open_to_read(home).close()

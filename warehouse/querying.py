@@ -36,6 +36,8 @@ def query(home: Path, sql: str, format: Format = "table", output: Path | None = 
                 _write_text(answer, format, output)
         except duckdb.Error as error:
             raise UserError(f"the warehouse refuses the query: {first_line(error)}") from error
+        except BrokenPipeError:
+            raise
         except OSError as error:
             raise UserError(f"cannot write {output or 'standard output'}: {error.strerror}") from error
 

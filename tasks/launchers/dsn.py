@@ -101,7 +101,7 @@ def read_url(target: Target, text: str) -> URL:
         raise UserError(f'target "{target.name}": URL of type "{dialect}"; known is {FORM}')
     try:
         return _url(conninfo_to_dict(f"postgresql://{rest}" if mark else text))
-    except psycopg.Error:
+    except (psycopg.Error, ValueError):
         raise UserError(f'target "{target.name}": its URL cannot be read; expected is {FORM}') from None
 
 
@@ -112,6 +112,9 @@ def _url(words: Mapping[str, Any]) -> URL:
     rest = {name: str(value) for name, value in words.items()}
     user, password, database = (rest.pop(name, None) for name in ("user", "password", "dbname"))
     host, port = rest.get("host", ""), rest.get("port", "")
+    if not all(number.isdigit() for number in port.split(",") if number) or "@" in (database or ""):
+        # An unescaped / or @ in a password cuts it to pieces, which would be told as host, port and database.
+        raise ValueError("not a URL")
     if host and "," not in host and not host.startswith("/") and (not port or port.isdigit()):
         del rest["host"]
         number = int(rest.pop("port")) if port else None

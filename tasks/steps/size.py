@@ -27,8 +27,8 @@ def _record_size(step: Step, context: CellContext, size: SizeQuery) -> None:
         if size.absent is None:
             raise
         # Without the place in the statement that the server quotes.
-        reason = str(refused).partition(" LINE ")[0]
-        context.record(step.name, size.metric, None, size.method, reason=reason)
+        said = str(refused).partition(" LINE ")[0]
+        context.record(step.name, size.metric, None, size.method, reason=said)
         return
     for node, value in rows:
         reason = size.absent if value is None else None

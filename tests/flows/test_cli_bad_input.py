@@ -49,6 +49,10 @@ UNKNOWN_NAMES = [
     (("small", "--set", "rows=-20000"), "--set: rows must be at least 1, got -20000"),
     (("small", "--set", "rows=many"), "--set: rows must be an integer, got 'many'"),
     (("small", "--repeats", "0"), "--repeats must be at least 1, got 0"),
+    (("small", "--repeats", "10000000000"), "--repeats must be at most 1000000, got 1e+10"),
+    (("small", "--timeout", "1e300"), "--timeout must be at most 2000000, got 1e+300"),
+    (("small", "--seed", "99999999999999999999"), "--seed must be from 0 to 2^63 - 1, got 99999999999999999999"),
+    (("small", "--seed", "-1"), "--seed must be from 0 to 2^63 - 1, got -1"),
     (("small", "--timeout", "0"), "--timeout must be a number of seconds above 0, got 0"),
     (
         ("small", "--only", "compression='; drop table run"),

@@ -160,7 +160,15 @@ def test_a_percent_encoded_password_is_decoded_and_hidden() -> None:
     assert repr(url) == "postgresql+psycopg://me:***@db/bench"
 
 
-@pytest.mark.parametrize("url", ["postgresql://me:%zz@db/bench", f"host=db password={PASSWORD} nonsense=1"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://me:%zz@db/bench",
+        f"host=db password={PASSWORD} nonsense=1",
+        # What an unescaped / leaves of the password would be told as port and database.
+        "postgresql://me:s3/kr3t@db:5432/bench",
+    ],
+)
 def test_a_url_that_cannot_be_read_is_not_repeated(url: str) -> None:
     with pytest.raises(UserError) as error:
         find_url(Target("prod", "dsn"), {}, {"prod": url})
