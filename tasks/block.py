@@ -92,7 +92,15 @@ class BlockRun:
             **place_levels(target.dialect, cell.levels, self._place.table, self.experiment),
         }
         return CellContext(
-            self.experiment, cell, target, self._place.table, values, repeats, self.seen, self._indexes, files,
+            self.experiment,
+            cell,
+            target,
+            self._place.table,
+            values,
+            repeats,
+            self.seen,
+            self._indexes,
+            files,
             undo=self._undo,
         )
 

@@ -51,7 +51,11 @@ class Frame:
     @property
     def told(self) -> str:
         """What the first sound rows say of themselves, each thing once."""
-        return "; ".join(str(text) for text in self.sound[TOLD].dropna().drop_duplicates().head(SHOWN)) if TOLD in self.sound else ""
+        return (
+            "; ".join(str(text) for text in self.sound[TOLD].dropna().drop_duplicates().head(SHOWN))
+            if TOLD in self.sound
+            else ""
+        )
 
     @property
     def doubts(self) -> list[str]:

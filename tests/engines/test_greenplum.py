@@ -275,7 +275,7 @@ def test_a_plan_that_is_no_json_is_read_as_text(
 
 def test_what_a_run_records_of_a_cluster(run: Runs) -> None:
     form = ["orientation=ao_row", "blocksize=8kB", "compression=zlib:5"]
-    base, indexed = run("storage_matrix", "rows=20000", only=form)
+    base, indexed = run("storage_matrix", "rows=100000", only=form)
     assert (base.status, indexed.status) == ("ok", "ok"), base.reason
     size = {node: one.value for node, one in values(indexed, "size").items()}
     parts = ("table_bytes", "toast_bytes", "index_bytes", "auxiliary_bytes")
@@ -298,7 +298,7 @@ def test_what_a_run_records_of_a_cluster(run: Runs) -> None:
     assert lookup["optimizer", None].text_value == "Postgres query optimizer"
     assert (lookup["slice_memory", None].value or 0) > 1024
     grouped = values(base, "group_by")
-    assert (grouped["scan_rows", "seg0"].value or 0) + (grouped["scan_rows", "seg1"].value or 0) == 20_000
+    assert (grouped["scan_rows", "seg0"].value or 0) + (grouped["scan_rows", "seg1"].value or 0) == 100_000
     assert {grouped["scan_time", node].clock for node in ("seg0", "seg1")} == {"server"}
 
 

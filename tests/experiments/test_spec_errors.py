@@ -13,9 +13,7 @@ LEVEL_RULE = (
     "a level has letters, digits, spaces and _ . : , ( ) % + - (no --), starts with a letter or digit, "
     "and has at most 64 characters"
 )
-KINDS = (
-    "analyze, children, cleanup, copy, create, index, load, measure, pgbench, query, series, size, statement, update, vacuum"
-)
+KINDS = "analyze, children, cleanup, copy, create, index, load, measure, pgbench, query, series, size, statement, update, vacuum"
 QUERY_KEYS = "at, cache, dialects, digest, explain, query, repeats, sql, stable_within, warmups, when"
 TYPES = "smallint, integer, bigint, numeric, text, char, varchar, boolean, date, timestamp, bytea"
 PLACEHOLDERS = (

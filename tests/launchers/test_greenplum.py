@@ -180,9 +180,7 @@ def test_a_second_cluster_needs_no_initdb(
 ) -> None:
     """That is most of the time of the first: with it, a cluster takes about ten seconds, without about three."""
     monkeypatch.setattr("tasks.launchers.greenplum._initdb", None)
-    with launch(
-        Target("other", "greenplum", options={"gphome": GPHOME, "segments": "1"}), place, Owner.run()
-    ) as one:
+    with launch(Target("other", "greenplum", options={"gphome": GPHOME, "segments": "1"}), place, Owner.run()) as one:
         assert answer(one.url, SEGMENTS) == 1
         processes = one.processes()
         assert one.url.password != cluster.url.password

@@ -101,9 +101,7 @@ def last_of(metric: str, text: str) -> Change:
 
     def change(results: list[CellResult]) -> list[CellResult]:
         last = max(n for n, one in enumerate(results) if any(m.metric == metric for m in one.measurements))
-        changed = tuple(
-            replace(m, text_value=text) if m.metric == metric else m for m in results[last].measurements
-        )
+        changed = tuple(replace(m, text_value=text) if m.metric == metric else m for m in results[last].measurements)
         return [replace(one, measurements=changed) if n == last else one for n, one in enumerate(results)]
 
     return change
