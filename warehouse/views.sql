@@ -246,6 +246,19 @@ comment on column series_round.round is 'The round, from 0';
 comment on column series_round.action is 'The steps that the round did, or: nothing';
 comment on column series_round.turn is 'How often the series had done that by then, from 1';
 
+create view cell_noise as
+select run_id, cell_id, max(value) as canary, min(min(value)) over (partition by run_id) as quietest,
+    max(value) / min(min(value)) over (partition by run_id) as noise
+from sample
+where metric = 'canary_cpu_time'
+group by run_id, cell_id;
+comment on view cell_noise is 'How busy the host was beside each cell: the slowest canary of the cell over the quickest of the run';
+comment on column cell_noise.run_id is 'The run';
+comment on column cell_noise.cell_id is 'The cell';
+comment on column cell_noise.canary is 'The slowest CPU canary before and after the cell, seconds';
+comment on column cell_noise.quietest is 'The quickest CPU canary of the run, seconds';
+comment on column cell_noise.noise is 'The one over the other; 1 is as quiet as it was ever in the run';
+
 -- For frames that hold an interval of ours against a band around a published ratio.
 create macro middle(ratios, lowest, highest) as struct_pack(
     ratio := list_median(ratios),
