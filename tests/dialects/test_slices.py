@@ -88,7 +88,7 @@ GREENPLUM5 = """\
    Memory used: 128000K bytes
  Settings:  optimizer=off
  Optimizer status: legacy query optimizer
- Total runtime: 1490.889 ms"""  # noqa: E501 - as it was published
+ Total runtime: 1490.889 ms"""
 
 
 def read(dialect: str, text: str) -> ReadPlan:

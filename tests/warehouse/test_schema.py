@@ -56,7 +56,7 @@ def test_every_table_view_and_column_has_a_comment(empty):
     relations = "select table_name, comment from duckdb_tables() where not internal union all "
     relations += "select view_name, comment from duckdb_views() where not internal"
     described = empty.execute(relations).fetchall()
-    assert len(described) == 20
+    assert len(described) == 21
     assert [name for name, comment in described if not comment] == []
 
 
