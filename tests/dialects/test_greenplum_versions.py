@@ -22,7 +22,7 @@ VERSIONS = {
         "PostgreSQL 12.12 (Greenplum Database 7.1.0 build commit:e7c2b1f) on x86_64-pc-linux-gnu, compiled by gcc",
         120012,
     ),
-    "cloudberry": ("PostgreSQL 14.4 (Apache Cloudberry 1.6.0 build dev) on x86_64-pc-linux-gnu, compiled by gcc", 140004),
+    "cloudberry": ("PostgreSQL 14.4 (Apache Cloudberry 1.6.0 build dev) on x86_64-pc-linux-gnu", 140004),
 }  # fmt: skip
 
 

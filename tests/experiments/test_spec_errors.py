@@ -17,7 +17,7 @@ KINDS = "analyze, children, cleanup, copy, create, index, load, measure, pgbench
 QUERY_KEYS = "at, cache, dialects, digest, explain, query, repeats, sql, stable_within, warmups, when"
 TYPES = "smallint, integer, bigint, numeric, text, char, varchar, boolean, date, timestamp, bytea"
 PLACEHOLDERS = (
-    "columns, form, index, level, order, rows, schema, schema_name, share, source, storage, table, table_name, wanted"
+    "columns, form, index, level, order, rows, rows_from, schema, schema_name, share, source, storage, table, table_name, wanted"
 )
 
 # (what stands in experiment.toml, what to put there, the message after the file's name)
@@ -128,7 +128,7 @@ MISTAKES = {
     "unknown key of the table": (
         "row_bytes = 40",
         "row_byte = 40",
-        'table.row_byte: unknown key; known keys: columns, key, row_bytes, times (did you mean "row_bytes"?)',
+        'table.row_byte: unknown key; known keys: columns, key, row_bytes, rows_by, times (did you mean "row_bytes"?)',
     ),
     "no columns": (
         '[table.columns]\nid = "integer"\nc1 = "numeric(8, 2)"',

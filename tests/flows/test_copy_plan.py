@@ -6,6 +6,7 @@ import json
 import re
 
 import duckdb
+import pytest
 
 from tests.flows.conftest import Cli
 
@@ -28,7 +29,8 @@ def test_a_plan_without_settings_has_none(cli: Cli) -> None:
     assert {str(block["settings"]) for block in plan(cli, "storage_matrix", "--target", "embedded")} == {"{}"}
 
 
-def test_a_profile_brings_the_studys_scales(cli: Cli) -> None:
+def test_a_profile_brings_the_studys_scales(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("flows.planning.free_before_start", lambda request, place: {})
     blocks = plan(cli, "engine_copy", "--target", "zheap", "--profile", "published", "--only", "wal_level=replica")
     assert {block["levels"]["scale"] for block in blocks} == {100, 1000, 2000}
 

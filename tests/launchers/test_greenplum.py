@@ -248,7 +248,7 @@ def test_a_number_of_segments_that_makes_no_sense_is_refused(place: Place, numbe
 
 def test_without_an_installation_it_says_where_it_looked(place: Place) -> None:
     with pytest.raises(UserError) as error:
-        launch(GREENPLUM, Place.of(place.home, {}), Owner.run())
+        launch(Target("greenplum", "greenplum", options={"gphome": ["$GPHOME"]}), Place.of(place.home, {}), Owner.run())
     assert error.value.exit_code == 4
     assert str(error.value) == 'target "greenplum": no initdb, pg_ctl, postgres found; looked at $GPHOME (not set)'
 

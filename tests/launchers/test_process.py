@@ -32,7 +32,10 @@ def test_a_process_has_one_start_time_and_none_once_it_is_gone() -> None:
     assert started(process.pid) is None
 
 
-def test_a_family_is_a_process_and_what_descends_from_it() -> None:
+@pytest.mark.parametrize("lists", [True, False])
+def test_a_family_is_a_process_and_what_descends_from_it(lists: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the kernel's lists of children, and by looking at all processes where it keeps none."""
+    monkeypatch.setattr("tasks.launchers.process._lists_children", lambda: lists)
     process = subprocess.Popen(["sh", "-c", "sleep 60 & wait"])
     try:
         assert wait_until(lambda: len(family(process.pid)) == 2, 5)

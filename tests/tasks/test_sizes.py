@@ -1,4 +1,4 @@
-"""Sizes by node with what is missing and why, values as they are stored, and rows that are known by their fingerprint."""
+"""Sizes by node with what is missing and why, values as they are stored, rows known by their fingerprint."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""What storage_matrix expects of a Greenplum: the study's own shape passes, wrong data fails, missing is inconclusive."""
+"""What storage_matrix expects of a Greenplum: the study's shape passes, wrong data fails, missing is inconclusive."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from tests.warehouse.shipped import (
     times,
     without,
 )
+from warehouse.loading import run_database
 
 # Main data of 100,000 rows on two segments of Greenplum 6.24.3, by orientation, block size and compression.
 TABLE = {
@@ -40,6 +42,7 @@ TABLE = {
     ("ao_column", "2MB", "zlib:9"): 3_792_104,
 }
 INDEX, TOAST = 2_424_832, 98_304
+GENERATED = "statement that also makes the rows, commit and checkpoint"
 BITMAP = "Gather Motion, Bitmap Heap Scan, Bitmap Index Scan"
 DIGEST = "100000:1:2:3:4"
 
@@ -109,8 +112,8 @@ def test_what_the_cluster_gave_passes_all_that_applies(request_: Request, tmp_pa
         "index_not_slower": "not_applicable",
     }
     assert verdicts["toast_explains"].observed.startswith(
-        "ao_row 8kB compression=none: 40.6 times smaller than heap because TOAST compressed its rows, longer than a quarter"
-        " of the 8kB block, before they came to it: mean stored size 91 of 4096 bytes; a scan reads as much less; "
+        "ao_row 8kB compression=none: 40.6 times smaller than heap because TOAST compressed its rows, longer than a"
+        " quarter of the 8kB block, before they came to it: mean stored size 91 of 4096 bytes; a scan reads as much less; "
         "ao_row 8kB zlib:5: 2.9 times smaller than the same by column because TOAST compressed its rows"
     )
 
@@ -145,8 +148,6 @@ def test_a_small_run_is_not_held_against_the_study(tmp_path: Path) -> None:
 
 def test_the_study_is_beside_ours_like_with_like(tmp_path: Path) -> None:
     """A load that makes its rows meets the study's, and only that one."""
-    from warehouse.loading import run_database
-
     reasons = {}
     for profile, method in {"study": "statement, commit and checkpoint", "generated": GENERATED}.items():
         home = tmp_path / profile
@@ -158,11 +159,7 @@ def test_the_study_is_beside_ours_like_with_like(tmp_path: Path) -> None:
     assert reasons == {"study": ["the study's load includes making the rows, ours does not"], "generated": [None]}
 
 
-GENERATED = "statement that also makes the rows, commit and checkpoint"
-
-
 def loads(cell: Cell, method: str) -> Iterator[Measurement]:
-    from dataclasses import replace
-
+    """A load that was measured by that method."""
     if cell.levels["index"] == "none":
         yield replace(one("load", "load_time", 1.0, clock="client"), method=method)
