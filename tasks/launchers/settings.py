@@ -52,10 +52,13 @@ GREENPLUM = (
     Setting("optimizer", "off", "the planner, which every build has; costs of two optimizers do not compare"),
     Setting("gp_autostats_mode", "none", "ANALYZE is a step of its own, not part of a load"),
     Setting("gp_resqueue_priority", "off", "no backoff of a statement by its priority"),
+    Setting("gp_segworker_relative_priority", "0", "the default is nice 19: segments would wait for whoever else runs"),
     Setting("log_statement", "none", "the log is for failures, and ALTER ROLE has a password in it"),
     Setting("gp_log_format", "text", "a line of the log is a sentence, in every member of the family"),
 )
-GREENPLUM_HIDDEN = frozenset({"fsync", "synchronous_commit", "full_page_writes", "checkpoint_segments"})
+GREENPLUM_HIDDEN = frozenset(
+    {"fsync", "synchronous_commit", "full_page_writes", "checkpoint_segments", "gp_segworker_relative_priority"}
+)
 """Settings of Greenplum 6 that its --describe-config keeps to itself.
 
 It has no autovacuum on user tables, and lets nobody set checkpoint_timeout (GUC_DISALLOW_USER_SET in guc.c): a
