@@ -90,7 +90,7 @@ def test_a_scan_prunes_what_only_vacuum_gives_back(home: Path) -> None:
 
 
 def test_half_full_pages_take_updates_without_growing(home: Path) -> None:
-    (result,) = run(home, "vacuum_bloat", sets=FEW_ROWS, only=("updates=2", "fillfactor=50", "vacuum=none"))
+    (result,) = run(home, "vacuum_bloat", sets=FEW_ROWS, only=("updates=6", "fillfactor=50", "vacuum=none"))
 
     assert len(set(values(result, "size", "table_bytes").values())) == 1
 

@@ -139,8 +139,14 @@ def test_the_studys_own_figures_pass(request_: Request, tmp_path: Path) -> None:
 
 def test_a_reproduced_claim_is_told_with_our_interval(request_: Request, tmp_path: Path) -> None:
     verdicts = judged(request_, tmp_path, measured, as_it_is)
-    assert verdicts["slower_after_two_updates"].observed == "embedded: reproduced, 1.65x [1.65, 1.65] against 1.65x"
-    assert verdicts["slower_after_vacuum"].observed == "embedded: reproduced, 1.40x [1.38, 1.42] against 1.40x"
+    assert (
+        verdicts["slower_after_two_updates"].observed
+        == "embedded, 100,000 rows: reproduced, 1.65x [1.65, 1.65] against 1.65x"
+    )
+    assert (
+        verdicts["slower_after_vacuum"].observed
+        == "embedded, 100,000 rows: reproduced, 1.40x [1.38, 1.42] against 1.40x"
+    )
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -163,7 +169,7 @@ def test_cells_beside_which_the_host_was_busy_do_not_count(request_: Request, tm
     vacuum = judged_one(request_, tmp_path / "b", measured_on_a_busy_host, as_it_is, "slower_after_vacuum")
 
     assert two.outcome == "pass"
-    assert two.observed.startswith("embedded: reproduced, 1.65x")
+    assert two.observed.startswith("embedded, 100,000 rows: reproduced, 1.65x")
     assert vacuum.outcome == "inconclusive"
     assert "of 1 cells none was quiet: the host was busy, or count(*) did not settle" in vacuum.detail
 

@@ -19,6 +19,6 @@ pooled as (
 select target, quiet, ratio, low, high, 2.83 as published, band_verdict(low, high, 1.915, 3.745) as verdict,
     case when quiet = 0 then format('of {} cells none was quiet: the host was busy, or count(*) did not settle', cells)
         else band_doubt(low, high, 1.915, 3.745) end as inconclusive,
-    band_told(target, 2.83, ratio, low, high, 1.915, 3.745) as told
+    band_told(format('{}, {:,} rows', target, {{rows}}), 2.83, ratio, low, high, 1.915, 3.745) as told
 from pooled
 order by target

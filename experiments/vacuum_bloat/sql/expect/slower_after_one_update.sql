@@ -19,6 +19,6 @@ pooled as (
 select target, quiet, ratio, low, high, 1.25 as published, band_verdict(low, high, 1.125, 1.375) as verdict,
     case when quiet = 0 then format('of {} cells none was quiet: the host was busy, or count(*) did not settle', cells)
         else band_doubt(low, high, 1.125, 1.375) end as inconclusive,
-    band_told(target, 1.25, ratio, low, high, 1.125, 1.375) as told
+    band_told(format('{}, {:,} rows', target, {{rows}}), 1.25, ratio, low, high, 1.125, 1.375) as told
 from pooled
 order by target

@@ -19,6 +19,6 @@ pooled as (
 select target, quiet, ratio, low, high, 3.22 as published, band_verdict(low, high, 2.11, 4.33) as verdict,
     case when quiet = 0 then format('of {} cells none was quiet: the host was busy, or count(*) did not settle', cells)
         else band_doubt(low, high, 2.11, 4.33) end as inconclusive,
-    band_told(target, 3.22, ratio, low, high, 2.11, 4.33) as told
+    band_told(format('{}, {:,} rows', target, {{rows}}), 3.22, ratio, low, high, 2.11, 4.33) as told
 from pooled
 order by target

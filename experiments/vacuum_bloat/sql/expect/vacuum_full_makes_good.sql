@@ -20,6 +20,6 @@ pooled as (
 select target, quiet, ratio, low, high, 1.04 as published, band_verdict(low, high, 0, 1.1) as verdict,
     case when quiet = 0 then format('of {} cells none was quiet: the host was busy, or count(*) did not settle', cells)
         else band_doubt(low, high, 0, 1.1) end as inconclusive,
-    band_told(target, 1.04, ratio, low, high, 0, 1.1) as told
+    band_told(format('{}, {:,} rows', target, {{rows}}), 1.04, ratio, low, high, 0, 1.1) as told
 from pooled
 order by target
