@@ -110,12 +110,12 @@ def sql_uses(root: Section, experiment: Experiment) -> Iterator[Use]:
     for name, data in experiment.files.items():
         yield Use(data.sql, root.section("files"), name, {*experiment.parameters, *factors})
     for name, file in experiment.values.items():
-        yield Use(file, root.section("values"), name, common)
+        yield Use(file, root.section("values"), name, common, reads=True)
     for step, section in zip(experiment.steps, root.sections("steps"), strict=True):
         if "sql" in step.options:
             key = "sql" if "sql" in section.data else step.kind
             options = STEP_KINDS[step.kind].options.keys() - {"sql"}
             own = {*options, *(SERIES_PLACEHOLDERS if step.at == "series" else ())}
-            yield Use(step.options["sql"], section, key, common | own)
+            yield Use(step.options["sql"], section, key, common | own, reads=step.kind in ("query", "measure"))
     for expectation, section in zip(experiment.expectations, root.sections("expect"), strict=True):
-        yield Use(f"{FRAMES}{expectation.frame}", section, "frame", experiment.parameters.keys())
+        yield Use(f"{FRAMES}{expectation.frame}", section, "frame", experiment.parameters.keys(), reads=True)

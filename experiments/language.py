@@ -321,6 +321,7 @@ LAUNCHERS: Mapping[str, LauncherKind] = {
             "url_env": Option(str, None, "the environment variable that holds the URL"),
             "prefect_block": Option(str, None, "the name of a Prefect Secret block that holds the URL"),
             "url": Option(str, None, "the URL, without a password"),
+            "host": Option(str, None, "a name for another machine that it runs on; machines measure side by side"),
         },
     ),
 }

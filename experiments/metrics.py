@@ -42,12 +42,12 @@ _DECLARED = (
     Metric("table_bytes", "bytes", "lower", _PAGE, "Main data of the table alone"),
     Metric("toast_bytes", "bytes", "lower", _PAGE, "TOAST table with its index"),
     Metric("index_bytes", "bytes", "lower", _PAGE, "All indexes of the table"),
-    Metric("map_bytes", "bytes", "lower", _PAGE, "Free-space map and visibility map"),
     Metric("auxiliary_bytes", "bytes", "lower", _PAGE, "Segment tables, block directory and the like of AO tables"),
     Metric("undo_bytes", "bytes", "lower", _PAGE, "Undo log, on engines that keep one"),
     Metric("free_bytes", "bytes", "none", _PAGE, "Free space inside the table's pages"),
     Metric("reusable_bytes", "bytes", "none", _PAGE, "Free space that the free-space map offers to new rows"),
     Metric("dead_bytes", "bytes", "lower", _PAGE, "Space of dead tuples that nothing has pruned yet"),
+    Metric("map_bytes", "bytes", "lower", _PAGE, "Of the auxiliary bytes: free-space map and visibility map"),
     Metric("aoseg_bytes", "bytes", "lower", _PAGE, "Of the auxiliary bytes: the table of segment files"),
     Metric("visimap_bytes", "bytes", "lower", _PAGE, "Of the auxiliary bytes: the visibility map of an AO table"),
     Metric("block_directory_bytes", "bytes", "lower", _PAGE, "Of the auxiliary bytes: the block directory"),
@@ -55,7 +55,6 @@ _DECLARED = (
     Metric("value_bytes", "bytes", "none", 1.0, "Mean size of one value of that column as it is (octet_length)"),
     Metric("wal_bytes", "bytes", "lower", _PAGE, "WAL written, by insert position, summed over all nodes"),
     Metric("wal_full_page_images", "pages", "lower", 1.0, "Full-page images in that WAL"),
-    Metric("idle_wal_bytes", "bytes", "none", _PAGE, "WAL that the idle server writes in the same time"),
     Metric("read_bytes", "bytes", "lower", _PAGE, "Bytes that the server's processes read from storage"),
     Metric("write_bytes", "bytes", "lower", _PAGE, "Bytes that the server's processes wrote to storage"),
     Metric("cpu_time", "seconds", "lower", 0.01, "CPU seconds of the server's processes, user and system"),
@@ -96,7 +95,6 @@ _DECLARED = (
     Metric("action", "text", "none", 0.0, "What a round of a series did to the table"),
     Metric("canary_cpu_time", "seconds", "none", 0.01, "Fixed CPU work beside the block; drift is a noisy host"),
     Metric("canary_disk_time", "seconds", "none", 0.01, "Fixed synced writing beside the block; drift is a noisy disk"),
-    Metric("overhead_time", "seconds", "lower", _TIMER, "What a cell costs besides its statements"),
 )
 
 METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _DECLARED}

@@ -53,6 +53,8 @@ def _limit(section: Section) -> tuple[Limit, object]:
 def _default(section: Section, name: str, default: object, limit: Limit) -> Level:
     if not isinstance(default, str | int | float | bool):
         raise section.error(name, f"must be a text, a number, true or false, got {quoted(default)}")
+    if name in MINIMUMS and not is_a(default, int):
+        raise section.error(name, f"must be {WORDS[int]}, got {quoted(default)}")
     wrong = problem(default, default, limit)
     if wrong:
         raise section.error(name, wrong)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
@@ -12,16 +13,22 @@ from experiments.reading import Section
 from experiments.template import check
 
 FRAMES = "expect/"
+COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+QUERIES = ("select", "with", "values", "table", "from", "show", "explain")
 
 
 @dataclass(frozen=True)
 class Use:
-    """Somebody names a SQL file: the file without ``.sql``, where he does it, and the placeholders it may have."""
+    """Somebody names a SQL file: the file without ``.sql``, where he does it, and the placeholders it may have.
+
+    ``reads`` where it must be a query: what it changed would go unnoticed.
+    """
 
     name: str
     section: Section
     key: str
     placeholders: Collection[str]
+    reads: bool = False
 
 
 def sql_for(experiment: Experiment, name: str, lineage: tuple[str, ...]) -> str:
@@ -66,9 +73,19 @@ def check_sql(sql: Mapping[str, str], uses: Iterable[Use], dialects: Collection[
             raise use.section.error(use.key, _missing(use.name, sql))
         for file in files:
             check(sql[file], use.placeholders, f"{shown}/{file}")
+            _check_statement(sql[file], use, f"{shown}/{file}")
         used.add(use.name)
     for file in sql:
         _check_file(file, used, dialects, shown)
+
+
+def _check_statement(text: str, use: Use, where: str) -> None:
+    statement = COMMENT.sub("", text).strip()
+    if not statement:
+        raise UserError(f"{where}: there is no statement in it")
+    word = re.split(r"\W", statement.lstrip("( \n"), maxsplit=1)[0].lower()
+    if use.reads and word not in QUERIES:
+        raise UserError(f"{where}: {quoted(use.key)} reads, this begins with {word}; what writes is a step of its own")
 
 
 def _use_of(file: str) -> str:

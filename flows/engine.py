@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -57,6 +60,21 @@ class Timings:
             self.seconds[phase] = self.seconds.get(phase, 0.0) + time.perf_counter() - started
 
 
+def side_by_side(works: Sequence[Callable[[], None]], cancel: Callable[[], None]) -> None:
+    """Do all ``works`` at once, a single one in this thread; an error in one, or an interrupt, cancels the others."""
+    if len(works) == 1:
+        works[0]()
+        return
+    with ThreadPoolExecutor(len(works)) as pool:
+        futures = [pool.submit(copy_context().run, work) for work in works]
+        try:
+            for future in as_completed(futures):
+                future.result()
+        except BaseException:
+            cancel()
+            raise
+
+
 class Engine:
     """The state of one run: ``open``, ``run``, ``close``, ``finish``; ``close`` in every case."""
 
@@ -75,8 +93,8 @@ class Engine:
         self._targets: dict[str, TargetRun] = {}
         self._seen: dict[str, tuple[str, str]] = {}
         self._ledger: RunLedger | None = None
-        self._running: BlockRun | None = None
-        self._attempt = 1
+        self._running: dict[str, BlockRun] = {}
+        self._is_cancelled = False
 
     @property
     def ledger(self) -> RunLedger:
@@ -117,24 +135,43 @@ class Engine:
         return blocks
 
     def run(self, measure: Callable[[Cell], object]) -> None:
-        """Have every cell measured by ``measure``, which calls ``measure_cell`` inside a Prefect task."""
+        """Have every cell measured by ``measure``, which calls ``measure_cell`` inside a Prefect task.
+
+        One cell at a time on a host; other hosts are at work meanwhile, each in a thread of its own.
+        """
         self.watcher.planned(sum(len(block.cells) for block in self.matrix.blocks))
+        hosts: dict[str, list[Block]] = {}
+        for block in self.blocks():
+            hosts.setdefault(self._targets[block.target].server.host, []).append(block)
         with self.timings.of("cells"):
-            for block in self.blocks():
+            side_by_side([partial(self._run_blocks, blocks, measure) for blocks in hosts.values()], self._cancel)
+
+    def _run_blocks(self, blocks: list[Block], measure: Callable[[Cell], object]) -> None:
+        for block in blocks:
+            if not self._is_cancelled:
                 self._run_block(block, measure)
+
+    def _cancel(self) -> None:
+        """What runs on any host ends now, and nothing more begins."""
+        self._is_cancelled = True
+        for running in list(self._running.values()):
+            running.cancel()
 
     def _run_block(self, block: Block, measure: Callable[[Cell], object]) -> None:
         """Two passes at most: the second, on a fresh load, for what a dying server left undone."""
         undone = block.cells
-        for self._attempt in (1, 2):
-            undone = self._pass(block, undone, measure)
+        for attempt in (1, 2):
+            undone = self._pass(block, undone, attempt, measure)
             if not undone:
                 return
 
-    def _pass(self, block: Block, cells: tuple[Cell, ...], measure: Callable[[Cell], object]) -> tuple[Cell, ...]:
+    def _pass(
+        self, block: Block, cells: tuple[Cell, ...], attempt: int, measure: Callable[[Cell], object]
+    ) -> tuple[Cell, ...]:
         """Measure ``cells`` in order; those that the server's death left undone come back from the first pass."""
         target = self._targets[block.target]
-        running = self._running = BlockRun(self.request.experiment, block, target, self._seen)
+        running = BlockRun(self.request.experiment, block, target, self._seen, attempt)
+        self._running[block.target] = running
         self._settle(running)
         undone: tuple[Cell, ...] = ()
         for position, cell in enumerate(cells):
@@ -143,7 +180,9 @@ class Engine:
             measure(cell)
             if cell.role == "noop":
                 self.timings.seconds["noop_cell"] = time.perf_counter() - started
-            if running.server_gone and self._attempt == 1:
+            if self._is_cancelled:
+                break
+            if running.server_gone and attempt == 1:
                 undone = cells[position:]
                 break
         if running.server_gone:
@@ -166,14 +205,13 @@ class Engine:
             target.failure = StatementFailed(f"the server did not come back: {error}", None)
 
     def cell(self, cell_id: str) -> Cell:
-        """The planned cell of that id in the block that runs now."""
-        assert self._running is not None
-        return next(cell for cell in self._running.block.cells if cell.cell_id == cell_id)
+        """The planned cell of that id, which names its target too, in a block that runs now."""
+        running = [cell for one in list(self._running.values()) for cell in one.block.cells]
+        return next(cell for cell in running if cell.cell_id == cell_id)
 
     def measure_cell(self, cell: Cell) -> CellResult:
         """Measure the cell and write it to the ledger: the body of the Prefect task."""
-        assert self._running is not None
-        return self._running.measure(cell, self.request.repeats, self._attempt, self._keep)
+        return self._running[cell.target].measure(cell, self.request.repeats, self._keep)
 
     def _keep(self, result: CellResult) -> None:
         self.ledger.write_cell(result)

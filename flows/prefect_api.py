@@ -42,8 +42,13 @@ SERVICES_OFF = {
         "REPOSSESSOR",
         "TRIGGERS",
         "TASK_RUN_RECORDER_PRUNE",
+        "EVENT_PERSISTER",
     )
 }
+HEADLESS = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1"}
+# Left alone, each event of a task is written at once, while the same task asks for the concurrency slots of its tags:
+# SQLite then calls its database locked, the API answers 503, and the client sleeps two seconds before it asks again.
+FEW_WRITES = {"PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "1000"}
 
 
 def settle_environment(home: Path) -> None:
@@ -77,7 +82,7 @@ class TemporaryApi:
         # The kernel signals the child when the *thread* that started it ends, so this must be the main thread.
         self._process = subprocess.Popen(
             self._command(),
-            env={**os.environ, **SERVICES_OFF, "PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1"},
+            env={**os.environ, **SERVICES_OFF, **FEW_WRITES, **HEADLESS},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             start_new_session=True,

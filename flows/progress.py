@@ -6,6 +6,7 @@ Nothing is drawn between events: a thread that redraws would use CPU during a ti
 from __future__ import annotations
 
 import time
+from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -28,7 +29,7 @@ class PlainProgress:
         self.console = console
         self.cells = 0
         self.done: set[tuple[str, int]] = set()
-        self._cells_started = self._cell_started = time.monotonic()
+        self._cells_started = time.monotonic()
 
     def phase(self, text: str) -> None:
         """Something other than a cell begins."""
@@ -40,8 +41,7 @@ class PlainProgress:
         self._cells_started = time.monotonic()
 
     def measuring(self, cell: Cell) -> None:
-        """``cell`` is next."""
-        self._cell_started = time.monotonic()
+        """``cell`` is next; nothing to say about it yet."""
 
     def measured(self, result: CellResult) -> None:
         """A cell has ended."""
@@ -49,7 +49,7 @@ class PlainProgress:
         reason = f" ({result.reason})" if result.reason else ""
         self._say(
             f"[{len(self.done)}/{self.cells}] {cell_in_words(result.cell)}: {result.status}{reason}, "
-            f"{duration(time.monotonic() - self._cell_started)}{self._left(', about {} left')}"
+            f"{duration(_seconds(result))}{self._left(', about {} left')}"
         )
 
     def _count(self, result: CellResult) -> None:
@@ -97,7 +97,6 @@ class LiveProgress(PlainProgress):
         self.phase(MEASURING)
 
     def measuring(self, cell: Cell) -> None:
-        super().measuring(cell)
         self._now = cell_in_words(cell)
         self._draw()
 
@@ -144,6 +143,10 @@ class LiveProgress(PlainProgress):
         if kind is None:
             self._end_phase()
         self._live.stop()
+
+
+def _seconds(result: CellResult) -> float:
+    return (datetime.fromisoformat(result.finished_at) - datetime.fromisoformat(result.started_at)).total_seconds()
 
 
 def progress_on(console: Console) -> PlainProgress:

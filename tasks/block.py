@@ -26,17 +26,27 @@ class End(NamedTuple):
     sqlstate: str | None = None
 
 
+INTERRUPTED = End("cancelled", "interrupted")
+
+
 class BlockRun:
     """One pass over a block. ``server_gone`` is set when the server died under it: the caller starts another pass."""
 
     def __init__(
-        self, experiment: Experiment, block: Block, target: TargetRun, seen: dict[str, tuple[str, str]]
+        self,
+        experiment: Experiment,
+        block: Block,
+        target: TargetRun,
+        seen: dict[str, tuple[str, str]],
+        attempt: int,
     ) -> None:
         self.experiment = experiment
         self.block = block
         self.target = target
         self.seen = seen
+        self.attempt = attempt
         self.server_gone = False
+        self.is_cancelled = False
         self._indexes: list[str] = []
         self._undo: list[str] = []
         self._loaded = False
@@ -57,7 +67,12 @@ class BlockRun:
             self.target.failure = StatementFailed(str(gone))
         return False
 
-    def measure(self, cell: Cell, repeats: int | None, attempt: int, keep: Callable[[CellResult], None]) -> CellResult:
+    def cancel(self) -> None:
+        """From another thread: end the statement that runs now; no cell of the block is measured any more."""
+        self.is_cancelled = True
+        self.target.session.cancel()
+
+    def measure(self, cell: Cell, repeats: int | None, keep: Callable[[CellResult], None]) -> CellResult:
         """Run the steps that the cell owns and ``keep`` what came of them, even when a person interrupts."""
         context = self._context(cell, repeats)
         started = now()
@@ -65,9 +80,9 @@ class BlockRun:
         try:
             end = self._run(context)
         except KeyboardInterrupt:
-            keep(self._result(context, started, attempt, End("cancelled", "interrupted")))
+            keep(self._result(context, started, INTERRUPTED))
             raise
-        result = self._result(context, started, attempt, end)
+        result = self._result(context, started, INTERRUPTED if self.is_cancelled else end)
         keep(result)
         return result
 
@@ -76,7 +91,7 @@ class BlockRun:
         for statement in reversed(self._undo):
             with suppress(StatementFailed, ServerGone):
                 self.target.session.execute(statement)
-        with suppress(StatementFailed, ServerGone):
+        with suppress(StatementFailed, ServerGone), self.target.session.lightly():
             for statement in self._place.teardown:
                 self.target.session.execute(statement)
         for file in self._place.files:
@@ -128,8 +143,9 @@ class BlockRun:
             if loading:
                 for file in context.files.values():
                     file.make()
-                for statement in self._place.setup:
-                    self.target.session.execute(statement)
+                with self.target.session.lightly():
+                    for statement in self._place.setup:
+                        self.target.session.execute(statement)
             for step in owned_steps(self.experiment, context.cell.levels, self.target.dialect.lineage, loading=loading):
                 runner(step.kind)(step, context)
         except (CellFailed, CellUnsupported, StatementFailed, ServerGone, UserError) as error:
@@ -155,13 +171,13 @@ class BlockRun:
             seconds = canary.disk_seconds(self.target.server.data_directory)
             context.record("canary", "canary_disk_time", seconds, f"1 MiB written and synced, {when}", clock="client")
 
-    def _result(self, context: CellContext, started: str, attempt: int, end: End) -> CellResult:
+    def _result(self, context: CellContext, started: str, end: End) -> CellResult:
         return CellResult(
             context.cell,
             end.status,
             started,
             now(),
-            attempt,
+            self.attempt,
             end.reason,
             end.sqlstate,
             environment_id=self.target.environment_id,

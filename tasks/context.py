@@ -228,14 +228,14 @@ class CellContext:
         statement = self.dialect.undo_sql()
         if statement is None:
             return None
-        with self.session.reading():
+        with self.session.lightly():
             return float(self.session.value(statement))
 
     def _wal_positions(self) -> WalPositions:
         statement = self.dialect.wal_sql()
         if statement is None:
             return {}
-        with self.session.reading():
+        with self.session.lightly():
             if (flush := self.dialect.wal_flush_sql()) is not None:
                 self.session.execute(flush)
             return {node: (float(position), images) for node, position, images in self.session.rows(statement)}

@@ -17,7 +17,7 @@ def _missing(context: CellContext, name: str) -> str | None:
     create = dialect.extension_sql(name)
     if look_up is None or create is None or name not in dialect.capabilities.extensions:
         return f"{context.cell.target} has no extension {name}"
-    with session.reading():
+    with session.lightly():
         schema = session.value(look_up)
     if schema is None:
         try:
@@ -25,6 +25,6 @@ def _missing(context: CellContext, name: str) -> str | None:
         except StatementFailed as error:
             return f"extension {name} cannot be created: {error}"
         schema = session.value(look_up)
-    with session.reading():
+    with session.lightly():
         session.execute(dialect.add_to_path_sql(str(schema)))
     return None

@@ -19,7 +19,7 @@ def check_rows(step: Step, context: CellContext, wanted: tuple[str, str] | None 
 
     Raises ``CellFailed`` where the table is empty or differs: another row set would make every comparison void.
     """
-    with context.session.reading():
+    with context.session.lightly():
         digest, method = _digest(context)
     count = int(digest.partition(":")[0])
     context.record(step.name, "rows", count, "count(*) in the digest")
@@ -53,21 +53,20 @@ def _joined(row: tuple[object, ...]) -> str:
 
 def check_storage(context: CellContext) -> None:
     """Ask the catalog whether the storage is what the levels say; raises ``CellFailed`` where it is not."""
-    with context.session.reading():
+    with context.session.lightly():
         wrong = context.dialect.verify(context.session, context.table, context.experiment.columns, context.cell.levels)
     if wrong:
         raise CellFailed("storage is not what was asked for: " + "; ".join(wrong))
 
 
 def result_digest(rows: list[tuple[object, ...]]) -> str:
-    """An order-independent digest of a query's result: its row count and the sum of the rows' hashes."""
-    texts = (repr([_canonical(value) for value in row]) for row in rows)
-    return f"{len(rows)}:{sum(int.from_bytes(md5(text.encode()).digest()[:7]) for text in texts)}"
+    """An order-independent digest of a query's result: its row count, and a hash of its rows in sorted order."""
+    texts = sorted(repr([_canonical(value) for value in row]) for row in rows)
+    return f"{len(rows)}:{md5(chr(10).join(texts).encode()).hexdigest()}"
 
 
 def _canonical(value: object) -> str | None:
     """One spelling for a value whichever driver fetched it: a count may come as int or as Decimal."""
-    if isinstance(value, Decimal):
-        value = value.normalize()
-        return f"{value:f}"
-    return None if value is None else str(value)
+    if value is None or isinstance(value, str):
+        return value
+    return f"{value.normalize():f}" if isinstance(value, Decimal) else str(value)

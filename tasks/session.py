@@ -49,8 +49,8 @@ class Session(Protocol):
         """Run a COPY FROM STDIN with the bytes of ``file``; the seconds that it took."""
         ...
 
-    def reading(self) -> AbstractContextManager[None]:
-        """What is sent inside only reads, and leaves settled what was."""
+    def lightly(self) -> AbstractContextManager[None]:
+        """What is sent inside reads, or writes to the catalog alone, and leaves settled what was."""
         ...
 
     def cancel(self) -> None: ...
@@ -82,7 +82,7 @@ class LoggedSession:
         return rows, seconds
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
+    def lightly(self) -> Iterator[None]:
         settled = self.is_settled
         yield
         self.is_settled = settled

@@ -14,7 +14,7 @@ import pytest
 from experiments.model import Target, UserError
 from experiments.targets import load_targets
 from tasks.dialects.registry import lineages
-from tasks.launchers.place import Place
+from tasks.launchers.place import DATA, Place
 from tasks.launchers.registry import launch
 from tasks.launchers.server import Owner, Server
 from tasks.session import DuckDBSession, PostgresSession, open_session
@@ -29,16 +29,24 @@ NEEDS = {
 }
 
 
-@pytest.fixture(scope="session")
-def server_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Server]]:
-    """The server of a target by name, launched when it is first asked for; a skip where its engine is not installed."""
+@pytest.fixture(scope="session", autouse=True)
+def server_root() -> Iterator[Path]:
+    """Where servers lie unless a test says otherwise: orphans of runs outside the tests are none of their business."""
     root = Path("/var/tmp") / f"sm-test-{secrets.token_hex(4)}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(DATA, str(root))
+        yield root
+    shutil.rmtree(root, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def server_of(server_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Server]]:
+    """The server of a target by name, launched when it is first asked for; a skip where its engine is not installed."""
     home = tmp_path_factory.mktemp("engines")
-    place = Place.of(home, {**os.environ, "STORAGE_MATRIX_DATA": str(root)})
+    place = Place.of(home, os.environ)
     targets = {**load_targets(home, os.environ, (), lineages()).known, "debian": DEBIAN}
     servers: dict[str, Server] = {}
     with ExitStack() as stack:
-        stack.callback(shutil.rmtree, root, ignore_errors=True)
 
         def server(name: str) -> Server:
             if name not in servers:

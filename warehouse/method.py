@@ -31,12 +31,10 @@ order by min(first), metric
 """
 OVERHEAD = """
 select coalesce(
-    max(m.value) filter (m.metric = 'overhead_time'),
     any_value(cast(r.timings->>'noop_cell' as double)),
     any_value(epoch(c.finished_at - c.started_at)))
 from cell c
 join run r using (run_id)
-left join measurement m using (run_id, cell_id, replicate)
 where c.role = 'noop' and c.status = 'ok'
 """
 CANARIES = """

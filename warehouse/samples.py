@@ -32,7 +32,6 @@ PARTS = {
     "toast_bytes": "TOAST",
     "index_bytes": "index",
     "auxiliary_bytes": "auxiliary",
-    "map_bytes": "maps",
     "undo_bytes": "undo",
 }
 OTHER = "other"

@@ -99,12 +99,14 @@ def sizes(table: str) -> list[SizeQuery]:
         f" where oid = {oid} and reltoastrelid <> 0), 0)"
     )
     rest = f"pg_table_size({oid}) - pg_relation_size({oid}) - {toast}"
+    maps = f"pg_relation_size({oid}, 'fsm') + pg_relation_size({oid}, 'vm')"
     return [
         size("total_bytes", f"pg_total_relation_size({oid})", "pg_total_relation_size"),
         size("table_bytes", f"pg_relation_size({oid})", "pg_relation_size, main fork"),
         size("toast_bytes", toast, "pg_total_relation_size of the TOAST table: with its index and maps"),
         size("index_bytes", f"pg_indexes_size({oid})", "pg_indexes_size"),
         size("auxiliary_bytes", rest, "pg_table_size less main fork and TOAST: maps, auxiliary relations"),
+        size("map_bytes", maps, "pg_relation_size, forks fsm and vm"),
     ]
 
 

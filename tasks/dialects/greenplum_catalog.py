@@ -87,6 +87,7 @@ def sizes(table: str, partitions: str) -> list[SizeQuery]:
     total = "pg_total_relation_size(c.oid)"
     toast = "case when c.reltoastrelid = 0 then 0 else pg_total_relation_size(c.reltoastrelid) end"
     rest = f"pg_table_size(c.oid) - pg_relation_size(c.oid) - {toast}"
+    maps = "pg_relation_size(c.oid, 'fsm') + pg_relation_size(c.oid, 'vm')"
     by_segment = (
         f"select 'seg' || c.gp_segment_id, sum({total}) from gp_dist_random('pg_class') c"
         f" where c.oid = {members} group by 1 order by 1"
@@ -99,6 +100,7 @@ def sizes(table: str, partitions: str) -> list[SizeQuery]:
         whole("toast_bytes", toast, "pg_total_relation_size of the TOAST table: with its index"),
         whole("index_bytes", "pg_indexes_size(c.oid)", "pg_indexes_size"),
         whole("auxiliary_bytes", rest, "pg_table_size less main fork and TOAST: maps, auxiliary relations"),
+        whole("map_bytes", maps, "pg_relation_size, forks fsm and vm"),
         *(auxiliary(metric, column, method) for metric, (column, method) in AUXILIARY.items()),
         SizeQuery("compression_ratio", ratio, "get_ao_compression_ratio", absent=NO_RATIO),
     ]

@@ -35,6 +35,7 @@ class RunningServer(Server):
         self.target = target.name
         self.url = url
         self.is_exclusive = target.exclusive
+        self.host = str(target.options.get("host", ""))
         self._version = _reach(target, url)
         self._postmaster = _postmaster(url)
 

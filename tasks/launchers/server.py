@@ -59,6 +59,8 @@ class Server(ABC):
     """A directory of ours that the server can enter: for files that its own COPY reads (make them world-readable)."""
     is_ours = True
     """We launched it: it may be restarted and given any setting, and its processes are visible."""
+    host = ""
+    """The user's name for the machine that it runs on; empty for this one, and where we were not told."""
     is_exclusive = True
     """Nobody else works on it, so CHECKPOINT and cache drops are allowed."""
 

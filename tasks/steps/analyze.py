@@ -13,7 +13,7 @@ def run(step: Step, context: CellContext) -> None:
     """
     target = step.options["target"]
     aim, back = context.dialect.statistics_target_sql(target) if target else ((), ())
-    with context.session.reading():
+    with context.session.lightly():
         for statement in aim:
             context.session.execute(statement)
         seconds = context.session.timed(context.dialect.analyze_sql(context.table))[1]

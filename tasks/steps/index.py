@@ -9,8 +9,9 @@ from tasks.context import CellContext
 def run(step: Step, context: CellContext) -> None:
     """Time CREATE INDEX, and on through CHECKPOINT. The base level builds nothing."""
     level = str(context.cell.levels.get(step.options.get("factor", "index"), context.dialect.index_base_level))
-    for index in context.take_indexes():
-        context.session.execute(context.dialect.drop_index_sql(context.table, index))
+    with context.session.lightly():
+        for index in context.take_indexes():
+            context.session.execute(context.dialect.drop_index_sql(context.table, index))
     if level == context.dialect.index_base_level:
         return
     name = f"{step.name}_index"

@@ -19,7 +19,7 @@ def run(step: Step, context: CellContext) -> None:
         _record_missing(step, context, names, reason)
         return
     try:
-        with context.session.reading():
+        with context.session.lightly():
             found: dict[str, float | None] = dict(context.session.rows(context.step_sql(step)))
     except StatementFailed as error:
         if error.sqlstate not in CANNOT:

@@ -24,7 +24,7 @@ def run(step: Step, context: CellContext) -> None:
     is_stable = bool(step.options["stable_within"])
     explains_first = not is_stable and not context.option(step, "warmups")
     context.settle()
-    with context.session.reading():
+    with context.session.lightly():
         if step.options["explain"] and explains_first:
             _explain(step, context, query)
         (_run_until_stable if is_stable else _run_repeatedly)(step, context, query)
@@ -73,7 +73,7 @@ def is_stable(times: list[float], wanted: int, limit: float) -> bool:
 def _record_result(step: Step, context: CellContext, rows: list[tuple[object, ...]]) -> None:
     if step.options["digest"]:
         context.record(step.name, "result_digest", None, "of the fetched rows", text=result_digest(rows))
-        context.record(step.name, "rows", len(rows), "rows fetched")
+        context.record(step.name, "result_rows", len(rows), "rows fetched")
 
 
 def _record_time(step: Step, context: CellContext, seconds: float, repetition: int, *, is_warmup: bool = False) -> None:

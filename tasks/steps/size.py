@@ -13,7 +13,7 @@ VALUE_METHOD = "mean of the first thousand rows"
 def run(step: Step, context: CellContext) -> None:
     """Record each part with the function that gave it, after a checkpoint."""
     context.settle()
-    with context.session.reading():
+    with context.session.lightly():
         for size in context.dialect.sizes(context.table):
             _record_size(step, context, size)
         if step.options["column"] is not None:

@@ -1,8 +1,9 @@
 """Our own overhead: a run's cells against psql that replays, on the same server, every statement that they sent.
 
-    python tests/benchmarks/overhead.py [--rows 100000]
+    python tests/benchmarks/overhead.py [--rows 100000] [--pairs 5]
 
-One run measures both walls, one after the other, and prints their ratio; CHECKPOINT, digests and plans are in both.
+Each pair measures both walls, one after the other, CHECKPOINT, digests and plans in both. The very same statements take
+some 10 % more or less from one replay to the next, hence several pairs, all of them printed, and their median.
 """
 
 from __future__ import annotations
@@ -11,52 +12,70 @@ import argparse
 import os
 import re
 import subprocess
+import sys
 import tempfile
 import time
 from itertools import groupby
 from pathlib import Path
-
-from rich.console import Console
+from statistics import median
+from typing import NamedTuple
 
 from experiments.model import CellResult, Request
 from flows.asking import Ask, resolve
-from flows.progress import progress_on
-from flows.running import run
 from tasks.launchers.place import Place
 from tasks.launchers.registry import acquire
 from tasks.launchers.server import Owner, Server
 from tasks.launchers.service import down, up
 from tasks.programs import find_program, program_environment
 from tasks.target_run import TargetRun
-from warehouse.ledger import find_ledger
+from warehouse.ledger import RunLedger, find_ledger
+
+RUN = "from flows.cli import main; main()"
+
+
+class Pair(NamedTuple):
+    """Wall seconds: of the run's cells as a Prefect flow, ledger included; of those, what statements took; of psql."""
+
+    cells: float
+    statements: float
+    psql: float
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=100_000)
-    rows = parser.parse_args().rows
+    parser.add_argument("--pairs", type=int, default=5)
+    asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
-        ask = Ask("storage_matrix", ("embedded",), sets=(f"rows={rows}",), repeats=1)
-        request, secrets = resolve(ask, home, os.environ)
+        home, rows = Path(folder), f"rows={asked.rows}"
+        request, _ = resolve(Ask("storage_matrix", ("embedded",), sets=(rows,), repeats=1), home, os.environ)
         place = Place.of(home, os.environ)
         up(request.targets[0], place).close()
+        command = [sys.executable, "-c", RUN, "--home", folder, "run", "storage_matrix", "--target", "embedded"]
         try:
-            with progress_on(Console(stderr=True)) as progress:
-                finished = run(ask, request, home, secrets, progress)
-            ledger = find_ledger(home, finished.run_id)
-            results = sorted(ledger.cells(), key=lambda result: result.started_at)
-            replayed = replay(acquire(request.targets[0], place, Owner.run()), request, results)
+            pairs = []
+            for _ in range(asked.pairs):
+                subprocess.run([*command, "--set", rows, "--repeats", "1"], check=True, capture_output=True)
+                pairs.append(measured(find_ledger(home), request, place))
+                print("cells {:6.2f} s, of it statements {:6.2f} s; psql {:6.2f} s".format(*pairs[-1]), flush=True)
+            finished = find_ledger(home).finished()
         finally:
             down(request.targets[0], place)
-    cells = finished.timings["cells"]
-    statements = sum(len(result.statements) for result in results)
-    print(f"{rows} rows, {len(results)} cells, {statements} statements")
-    print(f"cells  {cells:8.2f} s  (as a Prefect flow, ledger included)")
-    print(f"psql   {replayed:8.2f} s")
-    print(f"ratio  {cells / replayed:8.3f}")
-    print(f"no-op  {finished.timings['noop_cell']:8.4f} s a cell")
+    assert finished is not None
+    print(f"median of cells / psql        {median(pair.cells / pair.psql for pair in pairs):.3f}")
+    print(f"median of cells / statements  {median(pair.cells / pair.statements for pair in pairs):.3f}")
+    print(f"a no-op cell                  {finished.timings['noop_cell']:.4f} s")
+
+
+def measured(ledger: RunLedger, request: Request, place: Place) -> Pair:
+    """The walls of a finished run and of the replay of its statements."""
+    finished = ledger.finished()
+    assert finished is not None
+    results = sorted(ledger.cells(), key=lambda result: result.started_at)
+    statements = sum(statement.seconds for result in results for statement in result.statements)
+    psql = replay(acquire(request.targets[0], place, Owner.run()), request, results)
+    return Pair(finished.timings["cells"], statements, psql)
 
 
 def replay(server: Server, request: Request, results: list[CellResult]) -> float:

@@ -285,8 +285,13 @@ def test_one_run_at_a_time_in_our_schema() -> None:
 
 def test_sizes_have_the_names_of_the_contract() -> None:
     parts = {"total_bytes", "table_bytes", "index_bytes", "auxiliary_bytes"}
-    assert {size.metric for size in dialect_named("postgresql").sizes("t")} == {*parts, "toast_bytes"}
-    own = {"toast_bytes", "aoseg_bytes", "visimap_bytes", "block_directory_bytes", "compression_ratio"}
+    assert {size.metric for size in dialect_named("postgresql").sizes("t")} == {*parts, "toast_bytes", "map_bytes"}
+    own = {"toast_bytes", "map_bytes", "aoseg_bytes", "visimap_bytes", "block_directory_bytes", "compression_ratio"}
     assert {size.metric for size in dialect_named("greenplum6").sizes("t")} == {*parts, *own}
-    assert {size.metric for size in dialect_named("zheap").sizes("t")} == {*parts, "toast_bytes", "undo_bytes"}
+    assert {size.metric for size in dialect_named("zheap").sizes("t")} == {
+        *parts,
+        "toast_bytes",
+        "map_bytes",
+        "undo_bytes",
+    }
     assert {size.metric for size in dialect_named("duckdb").sizes('"b".main.t')} == parts

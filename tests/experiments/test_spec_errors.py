@@ -411,6 +411,16 @@ SQL_MISTAKES = {
         "select {{rows}",
         "experiments/small/sql/load.sql: {{ without its end; a placeholder is {{name}}",
     ),
+    "nothing but a comment": (
+        "load.sql",
+        "-- insert\n/* into */\n",
+        "experiments/small/sql/load.sql: there is no statement in it",
+    ),
+    "a query that writes": (
+        "count.sql",
+        "-- all of them\ndelete from {{table}}",
+        'experiments/small/sql/count.sql: "query" reads, this begins with delete; what writes is a step of its own',
+    ),
     "unknown dialect in a file's name": (
         "load.greenplm.sql",
         "select 1",

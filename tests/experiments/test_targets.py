@@ -158,12 +158,12 @@ DECLARED = {
     ),
     "unknown key": (
         '[mine]\nlauncher = "dsn"\nservise = "x"',
-        "mine.servise: unknown key; known keys: dialect, exclusive, launcher, prefect_block, service, summary, url, "
+        "mine.servise: unknown key; known keys: dialect, exclusive, host, launcher, prefect_block, service, summary, url, "
         'url_env (did you mean "service"?)',
     ),
     "password as a key": (
         '[mine]\nlauncher = "dsn"\nservice = "x"\npassword = "hush"',
-        "mine.password: unknown key; known keys: dialect, exclusive, launcher, prefect_block, service, summary, url, "
+        "mine.password: unknown key; known keys: dialect, exclusive, host, launcher, prefect_block, service, summary, url, "
         "url_env",
     ),
     "unknown dialect": (

@@ -20,6 +20,7 @@ from experiments.model import Cell, CellResult
 from flows.asking import Ask, resolve
 from flows.engine import Engine
 from flows.outcome import exit_code
+from tasks.launchers.file import DuckDBFiles
 from tasks.launchers.place import Place
 from tasks.launchers.reaping import reap_orphans
 from warehouse.publishing import publish, warehouse_file
@@ -197,6 +198,63 @@ def test_an_interrupt_cancels_the_statement_and_keeps_the_finished_cells(home: P
     assert time.monotonic() - started < 25, "the statement on the server was cancelled, not waited for"
     kept = {r.cell.levels.get("index"): r.status for r in engine_seen[0].ledger.cells() if r.cell.role == "result"}
     assert kept == {"none": "ok", "btree(id)": "cancelled"}
+
+
+@pytest.fixture
+def duckdb_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the files of the target duckdb lay on another machine."""
+    monkeypatch.setattr(DuckDBFiles, "host", "elsewhere")
+
+
+@pytest.mark.usefixtures("duckdb_elsewhere")
+def test_targets_on_other_hosts_run_side_by_side_one_cell_at_a_time_on_each(home: Path) -> None:
+    meeting = threading.Barrier(2, timeout=60)
+    at_work: list[str] = []
+    met: set[str] = set()
+
+    def measure(engine: Engine, cell: Cell) -> None:
+        assert cell.target not in at_work
+        at_work.append(cell.target)
+        if cell.target not in met:
+            met.add(cell.target)
+            meeting.wait()
+        engine.measure_cell(cell)
+        at_work.remove(cell.target)
+
+    engine = run(home, measure, targets=("embedded", "duckdb"))
+    assert last_statuses(engine) == ["ok"] * 8
+    assert met == {"embedded", "duckdb"}
+
+
+def test_targets_on_one_host_never_measure_at_once(home: Path) -> None:
+    threads: set[int] = set()
+
+    def measure(engine: Engine, cell: Cell) -> None:
+        threads.add(threading.get_ident())
+        engine.measure_cell(cell)
+
+    run(home, measure, targets=("embedded", "duckdb"))
+    assert threads == {threading.get_ident()}
+
+
+@pytest.mark.usefixtures("duckdb_elsewhere")
+def test_an_interrupt_ends_what_runs_on_every_host(home: Path) -> None:
+    write_experiment(home, count="select pg_sleep(30)")
+    (home / "experiments" / "mine" / "sql" / "count.duckdb.sql").write_text("select count(*) from {{table}}")
+    seen: list[Engine] = []
+    started = time.monotonic()
+
+    def measure(engine: Engine, cell: Cell) -> None:
+        seen.append(engine)
+        if cell.target == "embedded" and len(seen) < 20:
+            threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        engine.measure_cell(cell)
+
+    with pytest.raises(KeyboardInterrupt):
+        run(home, measure, targets=("embedded", "duckdb"), only=("index=none",))
+    assert time.monotonic() - started < 25, "the statement was cancelled, not waited for"
+    kept = [(r.cell.target, r.status) for r in seen[0].ledger.cells() if r.cell.role == "result"]
+    assert sorted(kept) == [("duckdb", "ok"), ("embedded", "cancelled")]
 
 
 KILLED = """

@@ -28,7 +28,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ended(cell: Cell, status: Status = "ok", reason: str | None = None, attempt: int = 1) -> CellResult:
-    return CellResult(cell, status, "", "", attempt, reason)
+    return CellResult(cell, status, "2026-11-30T20:00:00+00:00", "2026-11-30T20:00:01+00:00", attempt, reason)
 
 
 def console(*, terminal: bool) -> Console:
@@ -58,8 +58,8 @@ def test_a_log_gets_a_line_per_event_with_the_time_left() -> None:
     run(PlainProgress(on))
     assert written(on).splitlines() == [
         "starting embedded",
-        "[1/3] embedded pglz none: ok, 1.0 s, about 6.0 s left",
-        "[2/3] embedded pglz btree(c2): failed (step index_build: out of [memory]), 1.0 s, about 3.0 s left",
+        "[1/3] embedded pglz none: ok, 1.0 s, about 2.0 s left",
+        "[2/3] embedded pglz btree(c2): failed (step index_build: out of [memory]), 1.0 s, about 1.0 s left",
         "[3/3] embedded no-op (our own overhead): ok, 1.0 s",
         "judging",
     ]

@@ -38,7 +38,7 @@ class FakeSession:
         self.is_settled = False
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
+    def lightly(self) -> Iterator[None]:
         settled = self.is_settled
         yield
         self.is_settled = settled

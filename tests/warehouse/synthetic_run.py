@@ -111,7 +111,10 @@ def write_run(home: Path, verdicts: Sequence[Verdict] = ()) -> RunLedger:
             result = replace(_measured(cell, clock), environment_id=environments[cell.target])
             ledger.write_cell(result)
     ledger.write_verdicts(verdicts or VERDICTS)
-    ledger.finish("failed", {"set_up": 2.1, "prefect_start": 11.8, "cells": 41.3, "load": 0.6, "expectations": 5.2})
+    ledger.finish(
+        "failed",
+        {"set_up": 2.1, "prefect_start": 11.8, "noop_cell": 0.0061, "cells": 41.3, "load": 0.6, "expectations": 5.2},
+    )
     return ledger
 
 
@@ -227,7 +230,7 @@ def _cell(target: str, levels: Levels, block_id: str) -> Cell:
 def _measured(cell: Cell, clock: Clock) -> CellResult:
     started = clock.moment
     if cell.role == "noop":
-        overhead = clock.measure("noop", "overhead_time", 0.0061)
+        overhead = clock.measure("noop", "cpu_time", 0.0061)
         return CellResult(cell, "ok", started, clock.moment, measurements=(overhead,))
     if (
         cell.levels.get("toast") == "external"
@@ -258,7 +261,7 @@ def _samples(cell: Cell, clock: Clock) -> Iterator[Measurement]:
         yield clock.measure("index_build", "index_durable_time", seconds + 0.004, clock="client")
     yield from _query(clock, "lookup", scan * share + 0.0002)
     yield clock.measure("lookup", "plan_nodes", None, "EXPLAIN ANALYZE", text_value=nodes)
-    parts = {"table_bytes": table, "toast_bytes": toast, "index_bytes": index, "map_bytes": 0.03 * MEGABYTE}
+    parts = {"table_bytes": table, "toast_bytes": toast, "index_bytes": index, "auxiliary_bytes": 0.03 * MEGABYTE}
     for metric, value in {**parts, "total_bytes": sum(parts.values())}.items():
         yield clock.measure("size", metric, round(value), "pg_table_size and the like")
 

@@ -164,7 +164,7 @@ def test_the_parts_of_a_size_add_up_to_its_total(page: str, connection: duckdb.D
     bars = [bar for spec in specs(page) for bar in spec["datasets"].get("bars", ())]
     chosen = [bar for bar in bars if (bar["form"], bar["in_place"]) == ("external fillfactor=100", "btree(c2)")]
 
-    assert [bar["part"] for bar in chosen] == ["table", "TOAST", "index", "maps"]
+    assert [bar["part"] for bar in chosen] == ["table", "TOAST", "index", "auxiliary"]
     assert sum(bar["value"] for bar in chosen) == pytest.approx(1.3 + 106 + 0.34 + 0.03, abs=0.01)
     assert {bar["total"] for bar in chosen} == {"108 MB"}
 

@@ -92,8 +92,8 @@ def test_warmups_and_the_noop_cell_are_no_results(tmp_path, make_run, database):
     assert connection.execute("select max(value) from sample where metric = 'query_time'").fetchone() == (
         pytest.approx(1.98),
     )
-    assert connection.execute(f"{COUNT} sample where metric = 'overhead_time'").fetchone() == (0,)
-    assert connection.execute(f"{COUNT} measurement where metric = 'overhead_time'").fetchone() == (1,)
+    assert connection.execute(f"{COUNT} sample where step = 'noop'").fetchone() == (0,)
+    assert connection.execute(f"{COUNT} measurement where step = 'noop'").fetchone() == (1,)
 
 
 def test_summary_is_the_median_with_an_interval(tmp_path, make_run, database, results, measure):
