@@ -272,11 +272,12 @@ create macro band_verdict(low, high, band_low, band_high) as
 comment on macro band_verdict is 'Whether an interval lies within a band (reproduced), outside of it (not reproduced), or neither (NULL)';
 create macro band_doubt(low, high, band_low, band_high) as
     case when band_verdict(low, high, band_low, band_high) is null
-        then format('our interval, {:.2f} to {:.2f}, crosses the edge of {:.2f} to {:.2f}', low, high, band_low, band_high) end;
+        then format('our interval, {:.2f} to {:.2f}, crosses the edge of {:.2f} to {:.2f}',
+            low::double, high::double, band_low::double, band_high::double) end;
 comment on macro band_doubt is 'Why band_verdict says nothing; NULL where it says something';
 create macro band_told(target, published, ratio, low, high, band_low, band_high) as
     format('{}: {}, {:.2f}x [{:.2f}, {:.2f}] against {:.2f}x', target, coalesce(band_verdict(low, high, band_low, band_high), 'undecided'),
-        ratio, low, high, published);
+        ratio::double, low::double, high::double, published::double);
 comment on macro band_told is 'The verdict on a band in words, with our ratio and interval';
 
 create view rounds as

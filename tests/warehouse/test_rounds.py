@@ -113,6 +113,13 @@ def test_an_interval_and_a_band(
     assert found == [(verdict, doubt)]
 
 
+def test_a_band_may_have_whole_numbers_for_edges(rows: Callable[..., Any]) -> None:
+    told = "t: undecided, 1.00x [0.90, 2.00] against 1.00x"
+    assert rows("select band_doubt(0.9, 2, 0, 1), band_told('t', 1, 1, 0.9, 2, 0, 1)") == [
+        ("our interval, 0.90 to 2.00, crosses the edge of 0.00 to 1.00", told)
+    ]
+
+
 @pytest.mark.parametrize(
     ("ratios", "middle"),
     [
