@@ -35,6 +35,10 @@ class Option:
         """Whether ``value`` is the name of a factor or parameter."""
         return self.by_name and isinstance(value, str) and value not in self.choices
 
+    def value_in(self, value: Any, known: Mapping[str, object]) -> Any:
+        """``value``, or what it names in ``known``; the default where that is a factor that does not apply there."""
+        return known.get(value, self.default) if self.names_value(value) else value
+
 
 @dataclass(frozen=True)
 class StepKind:

@@ -92,6 +92,7 @@ _DECLARED = (
     Metric("all_visible_pages", "pages", "none", 1.0, "Pages marked all-visible"),
     Metric("pending_pages", "pages", "lower", 1.0, "Pages in the pending lists of GIN indexes"),
     Metric("pending_tuples", "rows", "lower", 1.0, "Rows whose entries are in the pending lists of GIN indexes"),
+    Metric("longest_pending_list", "pages", "lower", 1.0, "Pages in the longest of the pending lists"),
     Metric("action", "text", "none", 0.0, "What a round of a series did to the table"),
     Metric("canary_cpu_time", "seconds", "none", 0.01, "Fixed CPU work beside the block; drift is a noisy host"),
     Metric("canary_disk_time", "seconds", "none", 0.01, "Fixed synced writing beside the block; drift is a noisy disk"),

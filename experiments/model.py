@@ -161,14 +161,18 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Target:
-    """A named place to run. ``options`` go to the launcher; a credential is only ever named, never held."""
+    """A named place to run. ``options`` go to the launcher; a credential is only ever named, never held.
+
+    ``declared`` are the options without what ``target up --set`` says on top; None where it says nothing.
+    """
 
     name: str
     launcher: str
-    dialect: str | None = None
+    dialect: str
     options: Mapping[str, Any] = field(default_factory=dict)
     exclusive: bool = False
     summary: str = ""
+    declared: Mapping[str, Any] | None = None
 
 
 # Asked: what one invocation wants.

@@ -45,7 +45,7 @@ def _of_factor(
     levels = {dialect: listed for dialect, listed in factor.levels.items() if listed}
     if isinstance(declared, str) and not is_ladder:
         name = _checked_name(section, factor.name, declared)
-        return {dialect: {text(one): {name: _text(one)} for one in listed} for dialect, listed in levels.items()}
+        return {dialect: {text(one): {name: server_text(one)} for one in listed} for dialect, listed in levels.items()}
     tables = _tables(section, factor.name, levels, dialects)
     return {dialect: _of_levels(tables[dialect], listed, is_ladder) for dialect, listed in levels.items()}
 
@@ -85,20 +85,26 @@ def _of_levels(table: Section, levels: Iterable[Level], is_ladder: bool) -> dict
 def _checked_name(section: Section, key: str, name: str) -> str:
     if not NAME.fullmatch(name):
         raise section.error(key, f"{quoted(name)} is not the name of a setting")
-    if name.lower() in LAUNCHERS_OWN:
-        raise section.error(key, f"{quoted(name)} is for the launcher to set")
+    if wrong := problem(name):
+        raise section.error(key, wrong)
     return name
+
+
+def problem(name: str) -> str | None:
+    """What keeps a setting of a server from being anybody's to set; None where nothing does."""
+    return f"{quoted(name)} is for the launcher to set" if name.lower() in LAUNCHERS_OWN else None
 
 
 def _value(section: Section, name: str) -> str:
     value = section.data[name]
     if not isinstance(value, str | int | float) or (isinstance(value, str) and (not value or UNSAFE.search(value))):
         raise section.error(name, f"must be a text, a number, true or false, got {quoted(value)}")
-    return _text(value)
+    return server_text(value)
 
 
-def _text(value: Level) -> str:
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
+def server_text(value: object) -> str:
+    """A value as the configuration of a server has it: ``on``, ``512MB``, ``0.9``."""
+    return ("on" if value else "off") if isinstance(value, bool) else str(value)
 
 
 def _check_clash(section: Section, factor: str, found: BySetting) -> None:

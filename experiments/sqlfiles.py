@@ -10,7 +10,7 @@ from importlib.resources.abc import Traversable
 from experiments.model import Experiment, UserError
 from experiments.naming import hint, listed, quoted, unknown
 from experiments.reading import Section
-from experiments.template import check
+from experiments.template import check, render
 
 FRAMES = "expect/"
 COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -31,16 +31,16 @@ class Use:
     reads: bool = False
 
 
-def sql_for(experiment: Experiment, name: str, lineage: tuple[str, ...]) -> str:
-    """The text of ``name`` for a dialect: ``name.<dialect>.sql`` of the nearest ancestor, else ``name.sql``."""
+def rendered_sql(experiment: Experiment, name: str, lineage: tuple[str, ...], values: Mapping[str, object]) -> str:
+    """The file of ``name`` that a dialect gets, its placeholders filled; a complaint names that very file."""
     file = sql_file(experiment.sql, name, lineage)
     if file is None:
         raise UserError(f"{experiment.name}: no sql/{name}.sql and no sql/{name}.{lineage[0]}.sql for {lineage[0]}")
-    return experiment.sql[file]
+    return render(experiment.sql[file], values, f"{experiment.name}/sql/{file}")
 
 
 def sql_file(sql: Mapping[str, str], name: str, lineage: tuple[str, ...]) -> str | None:
-    """The file that ``sql_for`` reads, or None where this dialect has none."""
+    """``name.<dialect>.sql`` of the nearest ancestor, else ``name.sql``; None where this dialect has neither."""
     candidates = (*(f"{name}.{dialect}.sql" for dialect in lineage), f"{name}.sql")
     return next((file for file in candidates if file in sql), None)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 from experiments.factors import chosen_levels
 from experiments.language import COMMON, STEP_KINDS
@@ -54,6 +55,11 @@ def _step(section: Section, factors: Sequence[Factor], dialects: list[str]) -> S
         for index, metric in enumerate(values["metrics"]):
             section.one_of("metric", f"metrics[{index}]", metric, METRICS)
     return Step(kind, name, values.pop("at") or STEP_KINDS[kind].at, values)
+
+
+def option_in(step: Step, key: str, known: Mapping[str, object]) -> Any:
+    """An option of a step; where it names a factor or parameter, its value in ``known``."""
+    return STEP_KINDS[step.kind].options[key].value_in(step.options[key], known)
 
 
 def check_columns(root: Section, steps: Iterable[Step], columns: Iterable[Column]) -> None:

@@ -14,6 +14,7 @@ from experiments.language import DSN_SOURCES, LAUNCHERS, TARGET_KEYS
 from experiments.model import Target, UserError
 from experiments.naming import quoted, unknown
 from experiments.reading import Section, read_toml
+from experiments.settings import problem
 from experiments.urls import has_password, read_url
 
 FILE = "targets.toml"
@@ -27,10 +28,6 @@ class Secrets(Mapping[str, str]):
 
     def __init__(self, urls: Mapping[str, str]) -> None:
         self._urls = dict(urls)
-
-    def url(self, target: str) -> str:
-        """The URL of a target whose option ``url_from`` is ``argument``."""
-        return self._urls[target]
 
     def __getitem__(self, target: str) -> str:
         return self._urls[target]
@@ -123,6 +120,8 @@ def _target(name: str, section: Section, dialects: list[str]) -> Target:
 
 def _check_settings(section: Section) -> None:
     for name, value in section.data.items():
+        if wrong := problem(name):
+            raise section.error(name, wrong)
         if not isinstance(value, str | int | float):
             raise section.error(name, f"must be a text, a number, true or false, got {quoted(value)}")
 

@@ -1,4 +1,4 @@
-"""Fill ``{{name}}`` placeholders in SQL: identifiers and literals by type, so that a value can never become SQL."""
+"""Fill ``{{name}}`` placeholders in SQL with literals by type, so that a value can never become SQL."""
 
 from __future__ import annotations
 
@@ -28,13 +28,6 @@ class Fragment:
     """SQL that a dialect made; it is put in as it is."""
 
     sql: str
-
-
-@dataclass(frozen=True)
-class Identifier:
-    """A name in the database, or its dotted parts; it is quoted."""
-
-    name: str | tuple[str, ...]
 
 
 def render(text: str, values: Mapping[str, object], where: str) -> str:
@@ -87,9 +80,6 @@ def _unknown(name: str, known: Iterable[str], where: str) -> UserError:
 def _sql(value: object, name: str, where: str) -> str:
     if isinstance(value, Fragment):
         return value.sql
-    if isinstance(value, Identifier):
-        parts = (value.name,) if isinstance(value.name, str) else value.name
-        return ".".join('"{}"'.format(_plain(part, name, where).replace('"', '""')) for part in parts)
     return _literal(value, name, where)
 
 

@@ -22,7 +22,7 @@ ExperimentName = Annotated[str, Parameter(help="A name (see storage-matrix list)
 RunName = Annotated[str, Parameter(help="A run's id, or latest.")]
 TargetName = Annotated[str, Parameter(help="A name (see storage-matrix list), or NAME=URL.")]
 Settings = Annotated[
-    tuple[str, ...], Parameter(metavar="NAME=VALUE", help="A server setting for this start; repeatable.")
+    tuple[str, ...], Parameter(metavar="NAME=VALUE", help="An option of the launcher, or a server setting; repeatable.")
 ]
 # Errors leave the parser as exceptions: ``ended`` makes one line of each.
 RAISE: dict[str, Any] = {"exit_on_error": False, "print_error": False, "result_action": "return_value"}
@@ -256,7 +256,8 @@ def target_check(name: TargetName, /, *, home: Home, set: Settings = (), json: J
     help_epilogue="""\
 Examples:
   storage-matrix target up embedded
-  storage-matrix target up embedded --set work_mem=256MB
+  storage-matrix target up embedded --set work_mem=256MB        # a setting of the server
+  storage-matrix target up greenplum --set segments=4            # an option of its launcher
 """,
 )
 def target_up(name: TargetName, /, *, home: Home, set: Settings = ()) -> int:

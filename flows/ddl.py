@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from experiments.language import STEP_KINDS, Option
 from experiments.matrix import owned_steps
 from experiments.model import Block, Cell, Request, Step
-from experiments.sqlfiles import sql_for
-from experiments.template import Fragment, render
+from experiments.sqlfiles import rendered_sql
+from experiments.steps import option_in
+from experiments.template import Fragment
 from tasks.datafiles import RowFile
 from tasks.dialects.dialect import Dialect
 from tasks.target_run import place_levels
@@ -43,13 +43,12 @@ class BlockSql:
         """A SQL file of the experiment as ``cell`` runs it, without its semicolon."""
         experiment = self.request.experiment
         values = {
-            **self._values(cell),
+            **self.values(cell),
             "source": Fragment(self.source.table),
             **place_levels(self.dialect, cell.levels, self.table, experiment),
             **(options or {}),
         }
-        where = f"{experiment.name}/sql/{name}.sql"
-        return render(sql_for(experiment, name, self.dialect.lineage), values, where).strip().rstrip(";")
+        return rendered_sql(experiment, name, self.dialect.lineage, values).strip().rstrip(";")
 
     def step_sql(self, step: Step, cell: Cell) -> str:
         """The SQL file of a step; its options may stand in it too."""
@@ -57,13 +56,10 @@ class BlockSql:
 
     def option(self, step: Step, key: str, cell: Cell) -> Any:
         """An option of a step; where it names a factor or parameter, the value in this cell."""
-        return self.valued(step.options[key], STEP_KINDS[step.kind].options[key], cell)
+        return option_in(step, key, self.values(cell))
 
-    def valued(self, value: Any, declared: Option, cell: Cell) -> Any:
-        """``value``, or what it names in this cell."""
-        return self._values(cell).get(value, declared.default) if declared.names_value(value) else value
-
-    def _values(self, cell: Cell) -> dict[str, object]:
+    def values(self, cell: Cell) -> dict[str, object]:
+        """Everything that the experiment or the cell gives a name and a value."""
         files = {name: str(self.file(name, cell).path) for name in self.request.experiment.files}
         return {**self.request.parameters, **self.looked_up, **files, **cell.levels}
 

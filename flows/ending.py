@@ -6,8 +6,10 @@ import errno
 import os
 import signal
 import sys
+import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 from cyclopts import CycloptsError
@@ -51,6 +53,31 @@ def _told(error: BaseException) -> tuple[str, int]:
 def _interrupt(number: int, frame: FrameType | None) -> None:
     """SIGTERM asks for the same as Ctrl-C: cancel the statement, keep what is finished, stop our servers."""
     raise KeyboardInterrupt
+
+
+@contextmanager
+def sigterm_interrupts() -> Iterator[None]:
+    """SIGTERM as Ctrl-C for what runs inside; the handler that was there before is told when it has ended.
+
+    Prefect has one of its own during a flow. What it raises is no KeyboardInterrupt, at which alone a driver cancels
+    the statement that it waits for.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    told: list[tuple[int, FrameType | None]] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        told.append((number, frame))
+        raise KeyboardInterrupt
+
+    former = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, former)
+        if told and callable(former):
+            former(*told[0])
 
 
 def _close_output() -> None:

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Protocol
 from experiments.matrix import expand
 from experiments.model import Block, Cell, CellResult, Matrix, Request, UserError, Verdict
 from experiments.targets import Secrets
+from flows.home import report_file
 from flows.planning import check_disk
 from tasks.block import BlockRun
-from tasks.errors import StatementFailed
+from tasks.errors import ServerGone, StatementFailed
 from tasks.launchers.place import Place
 from tasks.launchers.registry import acquire
 from tasks.launchers.server import Owner
@@ -75,6 +76,15 @@ def side_by_side(works: Sequence[Callable[[], None]], cancel: Callable[[], None]
             raise
 
 
+@contextmanager
+def reached(target: str) -> Iterator[None]:
+    """A server that dies before the first cell is out of reach."""
+    try:
+        yield
+    except (ServerGone, StatementFailed) as error:
+        raise UserError(f'target "{target}": {error}', exit_code=4) from None
+
+
 class Engine:
     """The state of one run: ``open``, ``run``, ``close``, ``finish``; ``close`` in every case."""
 
@@ -114,8 +124,14 @@ class Engine:
             self._ledger = RunLedger.create(self.home, self.request, self.matrix, lineages)
             for run in self._targets.values():
                 self.watcher.phase(f"making the rows on {run.target.name}")
-                run.make_rows(self.request.experiment, self.request.parameters)
-                run.environment_id = self.ledger.write_environment(run.target.name, run.environment())
+                run.note_environment = partial(self._note_environment, run)
+                with reached(run.target.name):
+                    run.make_rows(self.request.experiment, self.request.parameters)
+                    run.note_environment()
+
+    def _note_environment(self, run: TargetRun) -> None:
+        """From here on its cells are measured in this environment; other settings make another one."""
+        run.environment_id = self.ledger.write_environment(run.target.name, run.environment())
 
     def _reach_targets(self) -> None:
         place = Place.of(self.home, os.environ)
@@ -123,7 +139,8 @@ class Engine:
             self.watcher.phase(f"starting {target.name}")
             server = acquire(target, place, Owner.run(), secrets=self.secrets)
             try:
-                self._targets[target.name] = TargetRun(target, server, self.request.timeout, self.home / "data")
+                with reached(target.name):
+                    self._targets[target.name] = TargetRun(target, server, self.request.timeout, self.home / "data")
             except BaseException:
                 server.close()
                 raise
@@ -139,12 +156,17 @@ class Engine:
 
         One cell at a time on a host; other hosts are at work meanwhile, each in a thread of its own.
         """
-        self.watcher.planned(sum(len(block.cells) for block in self.matrix.blocks))
         hosts: dict[str, list[Block]] = {}
         for block in self.blocks():
             hosts.setdefault(self._targets[block.target].server.host, []).append(block)
-        with self.timings.of("cells"):
-            side_by_side([partial(self._run_blocks, blocks, measure) for blocks in hosts.values()], self._cancel)
+        works = [partial(self._run_blocks, blocks, measure) for blocks in hosts.values()]
+        with Place.of(self.home, os.environ).host_alone(self._wait):
+            self.watcher.planned(sum(len(block.cells) for block in self.matrix.blocks))
+            with self.timings.of("cells"):
+                side_by_side(works, self._cancel)
+
+    def _wait(self) -> None:
+        self.watcher.phase("waiting for the end of another run's cells: this host measures one cell at a time")
 
     def _run_blocks(self, blocks: list[Block], measure: Callable[[Cell], object]) -> None:
         for block in blocks:
@@ -170,38 +192,34 @@ class Engine:
     ) -> tuple[Cell, ...]:
         """Measure ``cells`` in order; those that the server's death left undone come back from the first pass."""
         target = self._targets[block.target]
-        running = BlockRun(self.request.experiment, block, target, self._seen, attempt)
+        is_reload = attempt > 1 and cells[0] is not block.cells[0]
+        running = BlockRun(self.request.experiment, block, target, self._seen, attempt, is_reload=is_reload)
         self._running[block.target] = running
-        self._settle(running)
+        running.settle()
         undone: tuple[Cell, ...] = ()
         for position, cell in enumerate(cells):
+            if self._is_cancelled:
+                break
             self.watcher.measuring(cell)
             started = time.perf_counter()
             measure(cell)
             if cell.role == "noop":
                 self.timings.seconds["noop_cell"] = time.perf_counter() - started
-            if self._is_cancelled:
-                break
             if running.server_gone and attempt == 1:
                 undone = cells[position:]
                 break
         if running.server_gone:
             self._revive(target)
         running.close()
+        del self._running[block.target]
         return undone
-
-    def _settle(self, running: BlockRun) -> None:
-        """From here on the server runs with the block's settings; other settings make another environment."""
-        if running.settle():
-            target = running.target
-            target.environment_id = self.ledger.write_environment(target.target.name, target.environment())
 
     def _revive(self, target: TargetRun) -> None:
         self.watcher.phase(f"the server of {target.target.name} died; bringing it back")
         try:
             target.server.revive()
             target.reconnect()
-        except UserError as error:
+        except (UserError, StatementFailed, ServerGone) as error:
             target.failure = StatementFailed(f"the server did not come back: {error}", None)
 
     def cell(self, cell_id: str) -> Cell:
@@ -256,9 +274,7 @@ class Engine:
         self.watcher.phase("writing the report")
         with self.timings.of("report"):
             self.database = run_database(self.ledger.directory)
-            folder = self.home / "reports"
-            folder.mkdir(exist_ok=True)
-            self.report = write_report(self.database, folder / f"{self.ledger.run_id}.html")
+            self.report = write_report(self.database, report_file(self.home, self.ledger.run_id))
 
     def _status(self, interrupted: bool) -> RunStatus:
         if interrupted:

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from experiments.matrix import at_base, step_is_for
-from experiments.model import Block, Cell, Levels, Matrix, Request, Step
+from experiments.model import Block, Cell, Level, Levels, Matrix, Request
+from experiments.series import TIMES
+from experiments.steps import option_in
 from tasks.dialects.dialect import Dialect
 
 # Rough on purpose: a laptop's PostgreSQL on the study's rows. Storage form and disk move them by a factor of five.
@@ -85,24 +87,21 @@ def _passes(request: Request, cell: Cell, lineage: tuple[str, ...]) -> int:
     passes = 0
     for step in request.experiment.steps:
         if step.kind == "query" and step.at in ("every", scope) and step_is_for(step, lineage, cell.levels):
-            passes += (request.repeats or step.options["repeats"]) + _warmups(request, step) + PASSES_TO_EXPLAIN
+            passes += (request.repeats or step.options["repeats"]) + PASSES_TO_EXPLAIN
+            passes += int(option_in(step, "warmups", _known(request, cell)))
     return passes
 
 
-def _warmups(request: Request, step: Step) -> int:
-    told = step.options["warmups"]
-    return int(request.parameters[told] if isinstance(told, str) else told)
+def _known(request: Request, cell: Cell) -> dict[str, Level]:
+    return {**request.parameters, **cell.levels}
 
 
 def _rounds(request: Request, cell: Cell, lineage: tuple[str, ...]) -> int:
     """How many rounds the series of a cell have."""
-    known = {**request.parameters, **cell.levels}
     rounds = 0
     for step in request.experiment.steps:
         if step.kind == "series" and step_is_for(step, lineage, cell.levels):
-            times = (
-                known.get(one.times, 0) if isinstance(one.times, str) else one.times for one in step.options["rounds"]
-            )
+            times = (TIMES.value_in(one.times, _known(request, cell)) for one in step.options["rounds"])
             rounds += sum(int(number) for number in times)
     return rounds
 
@@ -110,6 +109,5 @@ def _rounds(request: Request, cell: Cell, lineage: tuple[str, ...]) -> int:
 def _fixed(request: Request, cell: Cell, lineage: tuple[str, ...]) -> float:
     """The seconds of steps that run for a declared time."""
     steps = [step for step in request.experiment.steps if step_is_for(step, lineage, cell.levels)]
-    known = {**request.parameters, **cell.levels}
-    declared = (step.options["seconds"] for step in steps if "seconds" in step.options)
-    return sum(float(known.get(seconds, 0) if isinstance(seconds, str) else seconds) for seconds in declared)
+    timed = (step for step in steps if "seconds" in step.options)
+    return sum(float(option_in(step, "seconds", _known(request, cell))) for step in timed)

@@ -10,19 +10,16 @@ ALL_WELL = 0
 CLAIM_FAILED = 1
 USAGE = 2
 CELLS_FAILED = 3
-UNREACHABLE = 4
 OUR_BUG = 70
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 
 
-def exit_code(results: Iterable[CellResult], verdicts: Iterable[Verdict], *, interrupted: bool = False) -> int:
-    """The first that applies; wrong usage and targets out of reach have already ended the run as a ``UserError``.
+def exit_code(results: Iterable[CellResult], verdicts: Iterable[Verdict]) -> int:
+    """The first that applies; wrong usage, a target out of reach and an interrupt have ended the run as exceptions.
 
     Every attempt at a cell counts: that a server died is worth knowing, even if it came back and the cell ran again.
     """
-    if interrupted:
-        return INTERRUPTED
     critical = [verdict.outcome for verdict in verdicts if verdict.severity == "critical"]
     if {"failed", "timeout", "cancelled"} & {result.status for result in results} or "error" in critical:
         return CELLS_FAILED

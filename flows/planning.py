@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 from experiments.matrix import expand
 from experiments.model import Matrix, Request, Target, UserError
 from experiments.targets import Secrets
-from flows.estimating import disk_bytes, measured_blocks
+from flows.estimating import disk_bytes, measured_blocks, table_bytes
+from flows.home import make_home
+from tasks.datafiles import RowFile
 from tasks.dialects.dialect import Dialect
 from tasks.dialects.registry import dialect_named, probe
 from tasks.launchers.place import Place
@@ -21,7 +24,7 @@ Free = Mapping[str, int | None]
 
 def declared_dialects(request: Request) -> dict[str, Dialect]:
     """The dialect of each target as its facts have it; no server is asked."""
-    return {target.name: dialect_named(target.dialect or "postgresql") for target in request.targets}
+    return {target.name: dialect_named(target.dialect) for target in request.targets}
 
 
 def probed_dialects(request: Request, place: Place, secrets: Secrets) -> tuple[dict[str, Dialect], Free]:
@@ -52,6 +55,23 @@ def check_disk(request: Request, matrix: Matrix, free: Free) -> None:
             )
 
 
+def check_files(request: Request, matrix: Matrix, place: Place) -> None:
+    """Refuse a run whose files for COPY, as far as they are still to be made, do not fit; raises ``UserError``."""
+    data = place.home / "data"
+    files = {
+        RowFile.of(request.experiment, name, {**request.parameters, **block.levels}, data).path: block.levels
+        for target in request.targets
+        for block in measured_blocks(matrix, target.name)
+        for name in request.experiment.files
+    }
+    needed = sum(table_bytes(request, levels) for path, levels in files.items() if not path.exists())
+    if needed > (there := _free_at(data)):
+        raise UserError(
+            f"{data}: the files of rows need about {humanise(needed, 'bytes')} of disk, {humanise(there, 'bytes')} are "
+            f"free; set fewer rows with --set rows=N, or make room"
+        )
+
+
 def free_before_start(request: Request, place: Place) -> Free:
     """Free space where each target's server will put its files, as far as it can be told before it starts."""
     return {target.name: _free(target, place) for target in request.targets}
@@ -60,7 +80,11 @@ def free_before_start(request: Request, place: Place) -> Free:
 def _free(target: Target, place: Place) -> int | None:
     if target.launcher == "dsn":
         return None
-    path = Path(target.options.get("path", place.root)).absolute()
+    return _free_at(Path(target.options.get("path", place.root)).expanduser().absolute())
+
+
+def _free_at(path: Path) -> int:
+    """Free space of the disk on which the path is, or will be."""
     return shutil.disk_usage(next(folder for folder in (path, *path.parents) if folder.exists())).free
 
 
@@ -69,4 +93,14 @@ def planned(request: Request, place: Place) -> tuple[Matrix, dict[str, Dialect]]
     dialects = declared_dialects(request)
     matrix = expand(request, dialects)
     check_disk(request, matrix, free_before_start(request, place))
+    check_files(request, matrix, place)
     return matrix, dialects
+
+
+def prepare(request: Request, home: Path) -> None:
+    """Before anything starts: refuse what cannot fit and a home that cannot hold the results; make the home."""
+    from warehouse.opening import check_warehouse
+
+    planned(request, Place.of(home, os.environ))
+    make_home(home)
+    check_warehouse(home)

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 import urllib.error
@@ -19,6 +20,7 @@ from types import TracebackType
 from experiments.model import UserError
 
 STARTUP_SECONDS = 120
+LAST_BYTES = 4096
 PR_SET_PDEATHSIG = 1
 
 # Nothing phones home, and Prefect's log stays off the terminal: what ends badly is told by our own lines.
@@ -79,12 +81,14 @@ class TemporaryApi:
 
     def __init__(self) -> None:
         self.port = _free_port()
+        # Not a pipe: nobody would read it while the API lives, and a full one stops it.
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the API ends
         # The kernel signals the child when the *thread* that started it ends, so this must be the main thread.
         self._process = subprocess.Popen(
             self._command(),
             env={**os.environ, **SERVICES_OFF, **FEW_WRITES, **HEADLESS},
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
+            stderr=self._stderr,
             start_new_session=True,
             preexec_fn=_die_with_parent,
         )
@@ -117,8 +121,9 @@ class TemporaryApi:
             return False
 
     def _last_words(self) -> str:
-        assert self._process.stderr is not None
-        lines = self._process.stderr.read().decode(errors="replace").strip().splitlines()
+        end = self._stderr.seek(0, os.SEEK_END)
+        self._stderr.seek(max(0, end - LAST_BYTES))
+        lines = self._stderr.read().decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else f"exit code {self._process.returncode}"
 
     def __enter__(self) -> TemporaryApi:
@@ -133,8 +138,7 @@ class TemporaryApi:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        if self._process.stderr is not None:
-            self._process.stderr.close()
+        self._stderr.close()
         os.environ.pop("PREFECT_API_URL", None)
 
 

@@ -25,7 +25,7 @@ def check_run(home: Path, run: str, *, as_json: bool) -> int:
     verdicts = judge(run_database(ledger.directory), plan.expectations, plan.frames)
     ledger.write_verdicts(verdicts)
     _publish(home)
-    code = exit_code(ledger.cells(), verdicts)
+    code = exit_code(ledger.attempts(), verdicts)
     if as_json:
         print_json({"run_id": ledger.run_id, "exit_code": code, "verdicts": [vars(verdict) for verdict in verdicts]})
     else:

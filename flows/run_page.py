@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.model import UserError
 from flows.asking import Ask, resolve
-from flows.home import make_home
 from flows.outcome import INTERRUPTED
 from flows.output import plain_table, print_json, standard_error, standard_output
-from flows.planning import planned
+from flows.planning import prepare
 from flows.progress import progress_on
 from flows.words import duration
-from tasks.launchers.place import Place
-from warehouse.opening import check_warehouse, warehouse_file
+from warehouse.opening import warehouse_file
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -48,9 +46,7 @@ order by all
 def run_and_show(home: Path, ask: Ask, *, as_json: bool) -> int:
     """Run what was asked and print what came of it. What cannot fit is refused before anything starts."""
     request, secrets = resolve(ask, home, os.environ)
-    planned(request, Place.of(home, os.environ))
-    make_home(home)
-    check_warehouse(home)
+    prepare(request, home)
     from flows.running import run
 
     try:

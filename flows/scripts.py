@@ -202,7 +202,7 @@ class _Script:
         """Round after round, as far as its steps are SQL."""
         steps = {one.name: one for one in self.request.experiment.steps}
         for one in step.options["rounds"]:
-            for turn in range(1, self.block_sql.valued(one.times, TIMES, self.cell) + 1):
+            for turn in range(1, TIMES.value_in(one.times, self.block_sql.values(self.cell)) + 1):
                 self.rounds += 1
                 self.block_sql.in_series.update(round=self.rounds - 1, turn=turn)
                 yield self._heading(f"round {self.rounds - 1}: {', '.join(one.do) or 'nothing'}")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from experiments.language import LAUNCHERS, Option
 from experiments.model import Target, UserError
+from experiments.reading import WORDS
+from experiments.settings import problem
 from flows.home import make_home
 from tasks.launchers.place import Place
 from tasks.launchers.server import Owner
@@ -61,8 +64,8 @@ def start_target(home: Path, name: str, settings: Sequence[str]) -> int:
     """Start a server for the user and print how to reach it."""
     from tasks.launchers.service import up
 
-    target, secrets = _target(make_home(home), name, settings)
-    print(up(target, Place.of(home, os.environ), secrets).psql_line())
+    target, secrets = _target(home, name, settings)
+    print(up(target, Place.of(make_home(home), os.environ), secrets).psql_line())
     return 0
 
 
@@ -82,10 +85,33 @@ def _target(home: Path, name: str, settings: Sequence[str]) -> tuple[Target, Sec
     urls = [name] if "=" in name or "://" in name else []
     targets = load_targets(home, os.environ, urls, lineages())
     target = targets.pick([name.partition("=")[0]])[0]
+    return _changed(target, dict(map(_setting, settings))), targets.secrets
+
+
+def _changed(target: Target, asked: Mapping[str, str]) -> Target:
+    """The target with these options of its launcher; what is none of them is a setting of the server."""
+    if not asked:
+        return target
+    known = LAUNCHERS[target.launcher].options
+    if "settings" not in known:
+        raise UserError(f'--set: target "{target.name}" (launcher {target.launcher}) is not started with settings')
+    own = {name: option for name, option in known.items() if option.type in (int, str)}
+    options: dict[str, Any] = {name: _typed(name, value, own[name]) for name, value in asked.items() if name in own}
+    settings = {name: value for name, value in asked.items() if name not in own}
+    for wrong in filter(None, map(problem, settings)):
+        raise UserError(f"--set: {wrong}")
     if settings:
-        asked = {**target.options.get("settings", {}), **dict(map(_setting, settings))}
-        target = replace(target, options={**target.options, "settings": asked})
-    return target, targets.secrets
+        options["settings"] = {**target.options.get("settings", {}), **settings}
+    return replace(target, options={**target.options, **options}, declared=target.options)
+
+
+def _typed(name: str, value: str, option: Option) -> str | int:
+    if option.type is str:
+        return value
+    try:
+        return int(value)
+    except ValueError:
+        raise UserError(f'--set: {name} must be {WORDS[int]}, got "{value}"') from None
 
 
 def _setting(written: str) -> tuple[str, str]:

@@ -12,9 +12,13 @@ from prefect.cache_policies import NO_CACHE
 
 from experiments.model import Cell, CellResult
 from flows.asking import DEFAULT_TARGETS, Ask, home_of_worker, resolve
+from flows.ending import sigterm_interrupts
 from flows.engine import Engine
 from flows.outcome import exit_code
+from flows.planning import prepare
 from flows.words import cell_in_words
+from tasks.launchers.place import Place
+from tasks.launchers.reaping import reap_orphans
 
 # The engine of the run at hand: put there by the command line, which opens it while Prefect's API starts, or by the
 # flow itself under a worker. Nothing but names and numbers may be a Prefect parameter.
@@ -55,6 +59,11 @@ def _measure(cell: Cell) -> None:
 
 
 def _run(ask: Ask, home: str | None) -> str:
+    with sigterm_interrupts():
+        return _measured(ask, home)
+
+
+def _measured(ask: Ask, home: str | None) -> str:
     engine = ENGINE.get(None) or _open(ask, home)
     interrupted = True
     try:
@@ -77,6 +86,9 @@ def _open(ask: Ask, home: str | None) -> Engine:
     """An engine of the flow's own, under a worker."""
     folder = home_of_worker(home)
     request, secrets = resolve(ask, folder, os.environ)
+    prepare(request, folder)
+    for sentence in reap_orphans(Place.of(folder, os.environ)):
+        get_run_logger().warning(sentence)
     engine = Engine(request, folder, secrets, LogWatcher())
     try:
         engine.open()

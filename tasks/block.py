@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -30,7 +31,10 @@ INTERRUPTED = End("cancelled", "interrupted")
 
 
 class BlockRun:
-    """One pass over a block. ``server_gone`` is set when the server died under it: the caller starts another pass."""
+    """One pass over a block. ``server_gone`` is set when the server died under it: the caller starts another pass.
+
+    ``is_reload`` where the pass before has kept what loading costs.
+    """
 
     def __init__(
         self,
@@ -39,6 +43,8 @@ class BlockRun:
         target: TargetRun,
         seen: dict[str, tuple[str, str]],
         attempt: int,
+        *,
+        is_reload: bool,
     ) -> None:
         self.experiment = experiment
         self.block = block
@@ -47,6 +53,7 @@ class BlockRun:
         self.attempt = attempt
         self.server_gone = False
         self.is_cancelled = False
+        self._is_reload = is_reload
         self._indexes: list[str] = []
         self._undo: list[str] = []
         self._loaded = False
@@ -54,23 +61,24 @@ class BlockRun:
         dialect, directory = target.dialect, str(target.server.data_directory)
         self._place = dialect.block_setup(f"b{block.block_id}", directory, block.levels)
 
-    def settle(self) -> bool:
-        """Have the server run with the settings of the block; whether it had to restart. Refused, no cell can run."""
+    def settle(self) -> None:
+        """Have the server run with the settings of the block. Refused, no cell can run."""
         if self.block.cells[0].role == "noop":
-            return False
+            return
         settings = settings_of(self.experiment, self.block.levels, self.target.dialect.lineage)
         try:
-            return self.target.settle(settings)
+            self.target.settle(settings)
         except SettingsRefused as refused:
             self._load_end = End("unsupported", str(refused))
-        except UserError as gone:
+        except (UserError, StatementFailed, ServerGone) as gone:
             self.target.failure = StatementFailed(str(gone))
-        return False
 
     def cancel(self) -> None:
-        """From another thread: end the statement that runs now; no cell of the block is measured any more."""
+        """From another thread: end what runs now, statement or program, and what the cell would do next."""
         self.is_cancelled = True
-        self.target.session.cancel()
+        self.target.session.stop()
+        if self.target.program is not None:
+            self.target.program.terminate()
 
     def measure(self, cell: Cell, repeats: int | None, keep: Callable[[CellResult], None]) -> CellResult:
         """Run the steps that the cell owns and ``keep`` what came of them, even when a person interrupts."""
@@ -82,6 +90,7 @@ class BlockRun:
         except KeyboardInterrupt:
             keep(self._result(context, started, INTERRUPTED))
             raise
+        self.target.session.is_stopped = False
         result = self._result(context, started, INTERRUPTED if self.is_cancelled else end)
         keep(result)
         return result
@@ -128,11 +137,10 @@ class BlockRun:
             return _end_of(self.target.failure)
         if self._load_end is not None:
             return self._load_end
-        first, last = self.block.cells[0], self.block.cells[-1]
-        if context.cell is first:
+        if not self._loaded:
             self._record_canary(context, "before the block")
         end = self._run_steps(context)
-        if context.cell is last:
+        if context.cell is self.block.cells[-1]:
             self._record_canary(context, "after the block")
         return end
 
@@ -147,7 +155,7 @@ class BlockRun:
                     for statement in self._place.setup:
                         self.target.session.execute(statement)
             for step in owned_steps(self.experiment, context.cell.levels, self.target.dialect.lineage, loading=loading):
-                runner(step.kind)(step, context)
+                self._run_step(step, context)
         except (CellFailed, CellUnsupported, StatementFailed, ServerGone, UserError) as error:
             self.server_gone = isinstance(error, ServerGone) or self._lost_a_node(error)
             end = _end_of(ServerGone(str(error)) if self.server_gone else error, step)
@@ -158,6 +166,17 @@ class BlockRun:
         finally:
             self._loaded = True
         return End("ok")
+
+    def _run_step(self, step: Step, context: CellContext) -> None:
+        """What an earlier pass has recorded of the load is not recorded again: this one only brings the rows back."""
+        measured, planned = len(context.measurements), len(context.plans)
+        self.target.session.deadline = time.monotonic() + self.target.timeout
+        try:
+            runner(step.kind)(step, context)
+        finally:
+            self.target.session.deadline = None
+        if self._is_reload and step.at == "load":
+            del context.measurements[measured:], context.plans[planned:]
 
     def _lost_a_node(self, error: Exception) -> bool:
         """A statement of a cluster may also fail since a node died behind the one that we talk to."""
@@ -180,6 +199,7 @@ class BlockRun:
             self.attempt,
             end.reason,
             end.sqlstate,
+            reloaded=self._is_reload,
             environment_id=self.target.environment_id,
             measurements=tuple(context.measurements),
             plans=tuple(context.plans),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,11 +9,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from experiments.language import STEP_KINDS, Option
 from experiments.metrics import METRICS
 from experiments.model import Cell, Experiment, Measurement, Plan, Status, Step
-from experiments.sqlfiles import sql_for
-from experiments.template import render
+from experiments.sqlfiles import rendered_sql
+from experiments.steps import option_in
 from tasks.errors import StatementFailed
 from tasks.meters import metered
 
@@ -114,16 +112,11 @@ class CellContext:
 
     def option(self, step: Step, key: str) -> Any:
         """An option of a step; where it names a factor or parameter, the value in this cell."""
-        return self.valued(step.options[key], STEP_KINDS[step.kind].options[key])
-
-    def valued(self, value: Any, declared: Option) -> Any:
-        """``value``, or what it names; a factor that does not apply here leaves the default."""
-        return self.values.get(value, declared.default) if declared.names_value(value) else value
+        return option_in(step, key, self.values)
 
     def sql(self, name: str, options: Mapping[str, object] | None = None) -> str:
         """The experiment's SQL file of that name, for this dialect, rendered for this cell."""
-        text = sql_for(self.experiment, name, self.dialect.lineage)
-        return render(text, {**self.values, **(options or {})}, where=f"{self.experiment.name}/sql/{name}.sql")
+        return rendered_sql(self.experiment, name, self.dialect.lineage, {**self.values, **(options or {})})
 
     def file(self, name: str | None) -> RowFile:
         """A file of the experiment; the only one for None."""
@@ -145,9 +138,7 @@ class CellContext:
         status: Status = "ok",
         reason: str | None = None,
     ) -> None:
-        """Keep one measurement, in the round that runs; a value that is not finite is kept as None with the reason."""
-        if value is not None and not math.isfinite(value):
-            value, reason = None, reason or f"the server gave {value}"
+        """Keep one measurement, in the round that runs."""
         unit = METRICS[metric].unit
         measurement = Measurement(
             step, metric, unit, None if value is None else float(value), method, now(), repetition,
@@ -170,20 +161,29 @@ class CellContext:
         """Make the server write everything out; the seconds it took, 0 where it is not ours to checkpoint."""
         if self.target.no_checkpoint:
             return 0.0
-        begun = time.perf_counter()
+        begun, hinted = time.perf_counter(), self.session.is_hinted
         try:
             self.session.execute(self.dialect.checkpoint_sql(self.table))
         except StatementFailed as error:
             if not self.dialect.is_stumble(str(error)):
                 raise
             self.session.execute(self.dialect.checkpoint_sql(self.table))
-        self.session.is_settled = True
+        self.session.is_settled, self.session.is_hinted = True, hinted
         return time.perf_counter() - begun
 
     def settle(self) -> None:
         """A checkpoint before the clock starts, unless nothing was changed since the last one."""
         if not self.session.is_settled:
             self.checkpoint()
+
+    @contextmanager
+    def scanning(self, *, all_rows: bool = False) -> Iterator[None]:
+        """Reads of the block's table. They give changed rows their hint bits, which leaves pages to be written."""
+        session = self.session
+        with session.lightly():
+            yield
+        if not session.is_hinted and self.dialect.has_hint_bits(self.cell.levels):
+            session.is_settled, session.is_hinted = False, all_rows
 
     @contextmanager
     def costs(self, step: str, repetition: int = 1, round: int | None = None) -> Iterator[None]:
@@ -212,10 +212,11 @@ class CellContext:
                 method = "pg_stat_wal, after less before"
                 self.record(step, "wal_full_page_images", images, method, node=node, **counted)
 
-    def judge_wal(self, step: str, seconds: float) -> None:
+    def judge_wal(self, step: str, seconds: float, repetition: int = 1) -> None:
         """Say of a load's WAL what makes it doubtful: none at all, or much that the idle server would have written."""
+        judged = (step, "wal_bytes", None, repetition)
         for n, measurement in enumerate(self.measurements):
-            if (measurement.step, measurement.metric, measurement.node) == (step, "wal_bytes", None):
+            if (measurement.step, measurement.metric, measurement.node, measurement.repetition) == judged:
                 self.measurements[n] = replace(measurement, reason=self._wal_doubt(measurement.value or 0.0, seconds))
 
     def _wal_doubt(self, wal: float, seconds: float) -> str | None:

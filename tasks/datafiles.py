@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import secrets
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,8 +15,7 @@ from typing import Any
 
 from experiments.datafiles import MAKER
 from experiments.model import Column, Experiment
-from experiments.sqlfiles import sql_for
-from experiments.template import render
+from experiments.sqlfiles import rendered_sql
 from tasks.dialects.digests import digest_sql
 from tasks.dialects.duckdb import DuckDB, csv_options, reading_options
 from tasks.dialects.quoting import identifier, literal
@@ -47,8 +47,7 @@ class RowFile:
     ) -> RowFile:
         """The file that ``values`` (parameters and levels) ask for; named by what it holds, not yet made."""
         declared = experiment.files[name]
-        text = sql_for(experiment, declared.sql, MAKER)
-        query = render(text, values, f"{experiment.name}/sql/{declared.sql}.sql").strip().rstrip(";")
+        query = rendered_sql(experiment, declared.sql, MAKER, values).strip().rstrip(";")
         shape = [(column.name, column.type) for column in experiment.columns]
         key = hashlib.sha256(repr([query, declared.format, shape]).encode()).hexdigest()[:12]
         path = directory / f"{name}-{key}{SUFFIXES[declared.format]}"
@@ -72,20 +71,11 @@ class RowFile:
             try:
                 os.link(self.path, self.server_path)
             except OSError:
-                shutil.copyfile(self.path, self.server_path)
-                self.server_path.chmod(0o644)
+                _whole(self.server_path, lambda partial: shutil.copyfile(self.path, partial))
 
     def _write(self) -> None:
-        """By way of a partial file, which is all that a killed writer leaves."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        partial = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        try:
-            self._ask(self.making_sql(str(partial)))
-            # The server reads it as another user.
-            partial.chmod(0o644)
-            partial.replace(self.path)
-        finally:
-            partial.unlink(missing_ok=True)
+        _whole(self.path, lambda partial: self._ask(self.making_sql(str(partial))))
 
     @cached_property
     def bytes(self) -> int:
@@ -105,7 +95,7 @@ class RowFile:
             reader = f"read_csv({literal(str(self.path))}, columns = {{{types}}}, {options})"
             # Without OFFSET 0 the digest's casts to text move into the reader, and 007 or x pass for integers.
             parts = self._ask(digest_sql(DuckDB.spelling, f"(from {reader} offset 0)", self.columns))[0]
-            partial = note.with_suffix(f".{os.getpid()}")
+            partial = note.with_suffix(f".{secrets.token_hex(4)}")
             partial.write_text(json.dumps({"digest": ":".join(str(int(part)) for part in parts)}) + "\n")
             partial.replace(note)
         return str(json.loads(note.read_text())["digest"])
@@ -129,10 +119,24 @@ class RowFile:
 
         spill: dict[str, Any] = {"temp_directory": str(self.path.parent)}
         with duckdb.connect(":memory:", config=spill) as connection:
+            # It would be drawn on standard output, also where that is a file.
+            connection.execute("set enable_progress_bar = false")
             try:
                 return connection.execute(sql).fetchall()
             except duckdb.Error as error:
                 raise StatementFailed(f"file {identifier(self.name)}: {' '.join(str(error).split())}") from None
+
+
+def _whole(path: Path, write: Callable[[Path], object]) -> None:
+    """A file that is there whole or not at all: a killed writer leaves a partial one of another name."""
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        write(partial)
+        # The server reads it as another user.
+        partial.chmod(0o644)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def _memory() -> int:

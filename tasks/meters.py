@@ -1,4 +1,4 @@
-"""What a step cost the server: CPU seconds, bytes that its processes really read and wrote, and WAL."""
+"""What a step cost the server: CPU seconds, and bytes that its processes really read and wrote."""
 
 from __future__ import annotations
 

@@ -29,11 +29,16 @@ GONE = ("57P", "58M01")
 class Session(Protocol):
     """What steps and dialects ask of a connection. ``statements`` is the log since it was last emptied.
 
-    ``is_settled`` says that nothing was changed since the last checkpoint.
+    ``is_settled`` says that nothing was changed since the last checkpoint, ``is_hinted`` that the rows of the block's
+    table have the hint bits that a first scan sets. ``stop``, from another thread, ends what runs and refuses what
+    follows, until ``is_stopped`` is taken back. After ``deadline`` (monotonic seconds) no statement begins.
     """
 
     statements: list[Statement]
     is_settled: bool
+    is_hinted: bool
+    is_stopped: bool
+    deadline: float | None
 
     def timed(self, sql: str) -> tuple[list[Row], float]:
         """The rows and the seconds by the client's monotonic clock, the fetch included."""
@@ -50,10 +55,10 @@ class Session(Protocol):
         ...
 
     def lightly(self) -> AbstractContextManager[None]:
-        """What is sent inside reads, or writes to the catalog alone, and leaves settled what was."""
+        """What is sent inside leaves a checkpoint no more to write than pages of the catalog."""
         ...
 
-    def cancel(self) -> None: ...
+    def stop(self) -> None: ...
 
     def close(self) -> None: ...
 
@@ -64,6 +69,9 @@ class LoggedSession:
     def __init__(self) -> None:
         self.statements: list[Statement] = []
         self.is_settled = False
+        self.is_hinted = False
+        self.is_stopped = False
+        self.deadline: float | None = None
 
     def timed(self, sql: str) -> tuple[list[Row], float]:
         return self._clocked(sql, lambda: self._run(sql))
@@ -72,20 +80,24 @@ class LoggedSession:
         return self._clocked(sql, lambda: self._send(sql, file))[1]
 
     def _clocked(self, sql: str, run: Callable[[], list[Row]]) -> tuple[list[Row], float]:
+        if self.is_stopped:
+            raise StatementFailed("interrupted")
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise StatementTimeout("its statements together did not end within the limit of a step")
         started = time.perf_counter()
         try:
             rows = run()
         finally:
             seconds = time.perf_counter() - started
             self.statements.append(Statement(sql, seconds))
-            self.is_settled = False
+            self.is_settled = self.is_hinted = False
         return rows, seconds
 
     @contextmanager
     def lightly(self) -> Iterator[None]:
-        settled = self.is_settled
+        before = self.is_settled, self.is_hinted
         yield
-        self.is_settled = settled
+        self.is_settled, self.is_hinted = before
 
     def rows(self, sql: str) -> list[Row]:
         return self.timed(sql)[0]
@@ -97,6 +109,13 @@ class LoggedSession:
 
     def execute(self, sql: str) -> None:
         self.timed(sql)
+
+    def stop(self) -> None:
+        self.is_stopped = True
+        self._cancel()
+
+    def _cancel(self) -> None:
+        raise AssertionError("each session says how it ends a statement")
 
     def _run(self, sql: str) -> list[Row]:
         raise AssertionError("each session says how it runs a statement")
@@ -113,16 +132,16 @@ class PostgresSession(LoggedSession):
 
     def __init__(self, url: URL, timeout: float) -> None:
         super().__init__()
+        import psycopg
         from psycopg.types.string import TextLoader
-        from sqlalchemy.exc import DBAPIError
 
         from tasks.engines import family_engine
 
         self.engine = family_engine(url)
         try:
             self._pooled = self.engine.raw_connection()
-        except DBAPIError as error:
-            raise ServerGone(one_line(error.orig)) from None
+        except psycopg.Error as error:
+            raise ServerGone(one_line(error)) from None
         connection: Any = self._pooled.driver_connection
         self._connection = connection
         self._connection.autocommit = True
@@ -166,7 +185,7 @@ class PostgresSession(LoggedSession):
             return StatementTimeout(message, error.sqlstate)
         return StatementFailed(message, error.sqlstate)
 
-    def cancel(self) -> None:
+    def _cancel(self) -> None:
         self._connection.cancel_safe(timeout=5)
 
     def close(self) -> None:
@@ -212,7 +231,7 @@ class DuckDBSession(LoggedSession):
         expired.set()
         self._connection.interrupt()
 
-    def cancel(self) -> None:
+    def _cancel(self) -> None:
         self._connection.interrupt()
 
     def close(self) -> None:

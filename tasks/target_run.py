@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from experiments.model import Experiment, Level, Levels, Target, UserError
-from experiments.sqlfiles import sql_for
-from experiments.template import Fragment, render
+from experiments.sqlfiles import rendered_sql, sql_file
+from experiments.template import Fragment
 from tasks.datafiles import RowFile
 from tasks.dialects.dialect import Dialect
 from tasks.dialects.registry import probe
@@ -27,6 +28,8 @@ class TargetRun:
 
     ``data`` is where files of rows are kept, ``settings`` what the block has set on the server.
     ``failure`` is set where the rows could not be made: every cell of this target then fails with that reason.
+    ``note_environment`` is called when other settings have made another environment; ``program`` is a client program
+    that runs beside the session.
     """
 
     def __init__(self, target: Target, server: Server, timeout: float, data: Path | None = None) -> None:
@@ -38,6 +41,9 @@ class TargetRun:
         self.values: dict[str, object] = {}
         self.failure: StatementFailed | None = None
         self.environment_id: str | None = None
+        self.note_environment: Callable[[], None] = lambda: None
+        self.program: subprocess.Popen[str] | None = None
+        self._reach: tuple[str, ...] = ()
         self.session = self._connect()
         self.dialect: Dialect = probe(self.session, target.dialect)
         self._pin()
@@ -50,9 +56,9 @@ class TargetRun:
             raise UserError(f"target {self.target.name}: no connection: {error}", exit_code=4) from None
 
     def _pin(self) -> None:
-        """Pin the session, but for what the block has set on the server: that is to hold."""
+        """Pin the session, but for what the block or the target has set on the server: that is to hold."""
         for statement in self.dialect.session_settings():
-            if statement.split()[1] not in self.settings:
+            if statement.split()[1] not in {**self.server.settings, **self.settings}:
                 self.session.execute(statement)
 
     def _make_room(self) -> None:
@@ -64,10 +70,21 @@ class TargetRun:
             raise UserError(f"target {self.target.name}: no schema of our own: {error}", exit_code=4) from None
 
     def reconnect(self) -> None:
-        """A new session after a restart or a crash, pinned like the one before."""
-        self.session.close()
+        """A new session after a restart or a crash, pinned like the one before, that goes on with its log.
+
+        Raises ``UserError`` where the server does not answer, or another run has come in meanwhile.
+        """
+        former = self.session
+        former.close()
         self.session = self._connect()
-        self._pin()
+        try:
+            for statement in (*self.dialect.lock_sql(), *self._reach):
+                self.session.execute(statement)
+            self._pin()
+        except (StatementFailed, ServerGone) as error:
+            raise UserError(f"target {self.target.name}: {error}", exit_code=4) from None
+        self.session.statements = former.statements
+        self.session.is_stopped, self.session.deadline = former.is_stopped, former.deadline
 
     def settle(self, settings: Mapping[str, str]) -> bool:
         """Have the server run with ``settings`` on top of those of its launch; whether it had to restart for that.
@@ -85,6 +102,7 @@ class TargetRun:
         self.reconnect()
         # What it can do may hang on a setting: wal_level for one.
         self.dialect = self.dialect.probe(self.session)
+        self.note_environment()
         return True
 
     def file(self, experiment: Experiment, name: str, levels: Levels) -> RowFile:
@@ -98,6 +116,7 @@ class TargetRun:
             if experiment.source is not None:
                 place = self.dialect.block_setup("source", str(self.server.data_directory), {})
                 self.values["source"] = Fragment(place.table)
+                self._reach = place.reach
                 for statement in (*place.setup, self._sql(experiment, experiment.source)):
                     self.session.execute(statement)
             for name, file in experiment.values.items():
@@ -108,12 +127,12 @@ class TargetRun:
     def _looked_up(self, experiment: Experiment, name: str, file: str) -> Any:
         value = self.session.value(self._sql(experiment, file))
         if value is None:
-            raise StatementFailed(f"value {name}: sql/{file}.sql gave no row to look up", None)
+            shown = sql_file(experiment.sql, file, self.dialect.lineage)
+            raise StatementFailed(f"value {name}: sql/{shown} gave no row to look up", None)
         return value
 
     def _sql(self, experiment: Experiment, name: str) -> str:
-        text = sql_for(experiment, name, self.dialect.lineage)
-        return render(text, self.values, where=f"{experiment.name}/sql/{name}.sql")
+        return rendered_sql(experiment, name, self.dialect.lineage, self.values)
 
     def environment(self) -> dict[str, Any]:
         """The circumstances of this target: host, engine, settings that differ from the default, idle WAL."""

@@ -19,7 +19,7 @@ from tasks.launchers.registry import launch
 from tasks.launchers.server import Owner, Server
 from tasks.session import DuckDBSession, PostgresSession, open_session
 
-DEBIAN = Target("debian", "local", options={"bin": "/usr/lib/postgresql/15/bin"})
+DEBIAN = Target("debian", "local", "postgresql", options={"bin": "/usr/lib/postgresql/15/bin"})
 # What to set, or where to install, so that the tests of an engine run.
 NEEDS = {
     "debian": "a PostgreSQL 15 in /usr/lib/postgresql/15",

@@ -8,7 +8,7 @@ import math
 import os
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -85,14 +85,19 @@ class RunLedger:
         """What the run set out to do."""
         return read_json(self.directory / "run.json", Run)
 
+    def attempts(self) -> list[CellResult]:
+        """Every attempt at every cell, by cell and replicate, the last one last."""
+        return [read_json(path, CellResult) for _, path in sorted(self._attempts())]
+
     def cells(self) -> list[CellResult]:
         """The last attempt at each cell and replicate, by cell."""
-        last: dict[tuple[str, int], tuple[int, Path]] = {}
+        last = {(cell, replicate): path for (cell, replicate, _), path in sorted(self._attempts())}
+        return [read_json(path, CellResult) for path in last.values()]
+
+    def _attempts(self) -> Iterator[tuple[tuple[str, int, int], Path]]:
         for path in self.directory.glob("cell-*.json"):
             if named := CELL_FILE.fullmatch(path.name):
-                key, attempt = (named[1], int(named[2])), int(named[3])
-                last[key] = max(last.get(key, (0, path)), (attempt, path))
-        return [read_json(last[key][1], CellResult) for key in sorted(last)]
+                yield (named[1], int(named[2]), int(named[3])), path
 
     def environments(self) -> dict[str, Environment]:
         """The circumstances by id."""

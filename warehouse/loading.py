@@ -96,6 +96,7 @@ def run_database(directory: Path) -> DuckDBPyConnection:
     import duckdb
 
     connection = duckdb.connect()
+    connection.execute("set enable_progress_bar = false")
     create_schema(connection)
     load_run(connection, RunLedger(directory), "running")
     return connection

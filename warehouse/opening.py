@@ -58,6 +58,7 @@ def open_to_read(home: Path, writable: Path | None = None) -> DuckDBPyConnection
             raise Unavailable(f"{file} is open to write elsewhere: close it there") from error
         raise _not_ours(file) from error
     try:
+        connection.execute("set enable_progress_bar = false")
         connection.execute("select format from warehouse_format")
     except duckdb.Error as error:
         connection.close()

@@ -148,6 +148,7 @@ def _new_file(file: Path, *, copy: bool) -> Iterator[DuckDBPyConnection]:
         if copy:
             shutil.copyfile(file, partial)
         with closing(duckdb.connect()) as connection:
+            connection.execute("set enable_progress_bar = false")
             _attach(connection, partial)
             if not copy:
                 create_schema(connection)

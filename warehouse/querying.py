@@ -23,29 +23,31 @@ Format = Literal["table", "csv", "json", "parquet"]
 EXPORT_MARK = "storage-matrix-export.json"
 
 
-def query(home: Path, sql: str, format: Format = "table", output: Path | None = None) -> None:
-    """Write the answer to one query, to ``output`` or standard output; raises ``UserError`` for what is no query."""
+def query(home: Path, sql: str, format: Format = "table") -> None:
+    """Write the answer to one query to standard output; raises ``UserError`` for what is no query."""
     import duckdb
 
     with TemporaryDirectory() as scratch, closing(open_to_read(home, Path(scratch))) as connection:
         try:
             answer = _ask(connection, sql)
             if format == "parquet":
-                _write_parquet(answer, Path(scratch) / "answer.parquet", output)
+                _write_parquet(answer, Path(scratch) / "answer.parquet")
             else:
-                _write_text(answer, format, output)
+                _write_text(answer, format)
         except duckdb.Error as error:
             raise UserError(f"the warehouse refuses the query: {first_line(error)}") from error
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise UserError(f"cannot write {output or 'standard output'}: {error.strerror}") from error
+            raise UserError(f"cannot write standard output: {error.strerror}") from error
 
 
 def _ask(connection: DuckDBPyConnection, sql: str) -> DuckDBPyRelation:
     from duckdb import StatementType
 
     statements = connection.extract_statements(sql)
+    if not statements:
+        raise UserError('there is no query in that text; one is "from latest", for example')
     if len(statements) != 1:
         raise UserError(f"one query at a time: the text has {len(statements)} statements")
     # A PIVOT that leaves its columns to the data is several statements to DuckDB.
@@ -54,24 +56,17 @@ def _ask(connection: DuckDBPyConnection, sql: str) -> DuckDBPyRelation:
     return connection.sql(sql)
 
 
-def _write_text(answer: DuckDBPyRelation, format: Format, output: Path | None) -> None:
+def _write_text(answer: DuckDBPyRelation, format: Format) -> None:
     columns, types, rows = answer.columns, [str(kind) for kind in answer.types], answer.fetchall()
     write = {"csv": write_csv, "json": write_json, "table": write_table}[format]
-    if output is None:
-        write(sys.stdout, columns, types, rows)
-        return
-    with output.open("w", encoding="utf-8", newline="") as file:
-        write(file, columns, types, rows)
+    write(sys.stdout, columns, types, rows)
 
 
-def _write_parquet(answer: DuckDBPyRelation, scratch: Path, output: Path | None) -> None:
-    """DuckDB writes beside, where alone it may; the answer goes from there to where it was asked for."""
-    if output is None and sys.stdout.isatty():
-        raise UserError("parquet is not for the terminal: name a file with --output, or redirect standard output")
+def _write_parquet(answer: DuckDBPyRelation, scratch: Path) -> None:
+    """DuckDB writes beside, where alone it may; the answer goes from there to standard output."""
+    if sys.stdout.isatty():
+        raise UserError("parquet is not for the terminal: redirect standard output to a file")
     answer.write_parquet(str(scratch))
-    if output is not None:
-        shutil.copyfile(scratch, output)
-        return
     with scratch.open("rb") as file:
         shutil.copyfileobj(file, sys.stdout.buffer)
 

@@ -31,12 +31,16 @@ class SizeQuery:
 
 @dataclass(frozen=True)
 class BlockPlace:
-    """Where a block's rows live. ``files`` are for the caller to remove once ``teardown`` has run."""
+    """Where a block's rows live. ``files`` are for the caller to remove once ``teardown`` has run.
+
+    ``reach`` is what a new session needs before it sees them.
+    """
 
     table: str
     setup: tuple[str, ...]
     teardown: tuple[str, ...]
     files: tuple[str, ...] = ()
+    reach: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

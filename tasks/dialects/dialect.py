@@ -148,6 +148,10 @@ class Dialect(ABC):
     def recorded_settings_sql(self) -> str:
         """Rows of name and value: the settings that belong to the circumstances of a measurement."""
 
+    def lock_sql(self) -> list[str]:
+        """Statements that keep other runs out for as long as the session lasts."""
+        return []
+
     def schema_setup(self) -> list[str]:
         """Statements that make room for us on the server and remove what an earlier run left; once per run."""
         return []
@@ -284,10 +288,6 @@ class Dialect(ABC):
 
     def undo_sql(self) -> str | None:
         """Bytes of undo that the server has written so far; None where there is no undo log."""
-        return None
-
-    def backend_pid_sql(self) -> str | None:
-        """The process that serves the session; None where it is our own."""
         return None
 
 

@@ -1,4 +1,4 @@
-"""An order-independent digest of a table's rows that every engine and Python compute alike.
+"""An order-independent digest of a table's rows that every engine computes alike.
 
 A row is the join of its columns' texts, each after its length in octets and a colon; NULL is a colon alone, so that it
 differs from ''. Of the row's md5 four pieces of 28 bits are summed: any engine's integers can hold the sums.
@@ -6,13 +6,9 @@ differs from ''. Of the row's md5 four pieces of 28 bits are summed: any engine'
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
-from decimal import Decimal
 from functools import reduce
-from typing import Any
 
 from experiments.model import Column, UserError
 from tasks.dialects.column_types import Kind, kind_of, scale_of
@@ -58,18 +54,6 @@ def fingerprint_sql(spelling: DigestSpelling, table: str, columns: tuple[Column,
     return f"select count(*), sum(({row})::bigint) from {table}"
 
 
-def row_digest(rows: Iterable[tuple[Any, ...]], columns: tuple[Column, ...]) -> tuple[int, int, int, int, int]:
-    """The same digest of rows that Python holds."""
-    kinds = [(digestible(column), scale_of(column)) for column in columns]
-    count, sums = 0, [0, 0, 0, 0]
-    for row in rows:
-        texts = (_text(value, kind, scale) for value, (kind, scale) in zip(row, kinds, strict=True))
-        hashed = hashlib.md5(b"".join(map(_prefixed, texts)), usedforsecurity=False).hexdigest()
-        count += 1
-        sums = [total + int(hashed[start - 1 : start + 6], 16) for total, start in zip(sums, PIECES, strict=True)]
-    return count, sums[0], sums[1], sums[2], sums[3]
-
-
 def digestible(column: Column) -> Kind:
     """The kind of a column whose values have one text on every engine; else ``UserError``."""
     kind = kind_of(column)
@@ -79,29 +63,3 @@ def digestible(column: Column) -> Kind:
             " compared; use integer, numeric(p,s), text, varchar, char(n), boolean, date, timestamp, bytea or integer[]"
         )
     return kind
-
-
-def _prefixed(text: str | None) -> bytes:
-    if text is None:
-        return b":"
-    octets = text.encode()
-    return b"%d:%s" % (len(octets), octets)
-
-
-def _text(value: Any, kind: Kind, scale: int | None) -> str | None:
-    match value:
-        case None:
-            return None
-        case bool():
-            return str(value).lower()
-        case datetime():
-            return f"{value:%Y-%m-%d %H:%M:%S.%f}".rjust(26, "0")
-        case date():
-            return value.isoformat()
-        case bytes() | memoryview():
-            return bytes(value).hex()
-        case list():
-            return "{" + ",".join("NULL" if item is None else str(item) for item in value) + "}"
-    if kind == "numeric":
-        return f"{Decimal(value):.{scale}f}"
-    return str(value).rstrip(" ") if kind == "char" else str(value)

@@ -148,7 +148,7 @@ class DuckDB(Dialect):
         table = f"{database}.main.t"
         attach = f"attach if not exists {literal(path)} as {database}{option}"
         detach = f"detach database if exists {database}"
-        return BlockPlace(table, (attach, self.drop_table_sql(table)), (detach,), (path, f"{path}.wal"))
+        return BlockPlace(table, (attach, self.drop_table_sql(table)), (detach,), (path, f"{path}.wal"), (attach,))
 
     def verify(self, session: Session, table: str, columns: tuple[Column, ...], levels: Levels) -> list[str]:
         wrong = []

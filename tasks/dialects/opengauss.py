@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from experiments.model import Level, Levels
 from tasks.dialects.contract import Session
-from tasks.dialects.dialect import Judged, Refusal, Rule
+from tasks.dialects.dialect import Judged, Refusal, Rule, child_name
 from tasks.dialects.digests import DigestSpelling
 from tasks.dialects.facts import Capabilities, Fact
 from tasks.dialects.levels import index_of, word_of
@@ -34,7 +34,7 @@ class OpenGauss(PostgreSQL):
         Fact("toast_compression", ("pglz",), "As PostgreSQL 9.2.", LIVE),
         Fact("wal_compression", (), "There is no such setting.", LIVE),
         Fact("wal_level", "hot_standby", "The default.", LIVE),
-        Fact("has_inheritance", False, "CREATE TABLE ... INHERITS is not yet supported (GAUSS-04683).", LIVE),
+        Fact("has_inheritance", True, "6.0 takes INHERITS, which older releases refuse (GAUSS-04683).", LIVE),
         Fact("has_autovacuum", False, "It has one of its own; not tried here.", "not run here"),
     )
     # It writes -.05 where others write -0.05.
@@ -89,6 +89,10 @@ class OpenGauss(PostgreSQL):
             "select coalesce(sum(('x' || \"insert\")::bit(64)::bigint & ((1::bigint << 44) - 1)), 0)"
             " from gs_undo_meta(0, -1, 0)"
         )
+
+    def child_sql(self, table: str, number: int) -> str:
+        """INCLUDING ALL brings the storage parameters of the parent; others beside them are refused."""
+        return f"create table {child_name(table, number)} (like {table} including all) inherits ({table})"
 
     def storage_options(self, levels: Levels) -> list[str]:
         if not _is_column(levels):

@@ -19,7 +19,6 @@ NODE = re.compile(
     r"(?P<indent> *)(?:->  )?(?P<name>[A-Z][A-Za-z0-9 -]*?)(?: \d+:\d+)?(?: (?:on|using) .*?)?  \((?:slice|cost=)"
 )
 TOTAL = re.compile(r"(?:Total runtime|Execution [tT]ime): (?P<ms>[\d.]+) ms")
-PLANNING = re.compile(r"Planning [tT]ime: (?P<ms>[\d.]+) ms")
 OPTIMIZER = re.compile(r"Optimizer(?: status)?: (?P<name>.*\S)")
 
 
@@ -35,25 +34,18 @@ class SegmentShare:
 @dataclass(frozen=True)
 class ReadPlan:
     """One analyzed plan. ``pages`` counts buffer accesses of the whole query, None where the engine does not count
-    them; ``rows_scanned`` is what reached the query from its tables, where the engine says it. On a cluster
-    ``slice_memory`` is the most that a process of any slice used, in bytes, and ``shares`` is who scanned what.
+    them. On a cluster ``slice_memory`` is the most that a process of any slice used, in bytes, and ``shares`` is who
+    scanned what.
     """
 
     plan: Any
     plan_hash: str
     execution_seconds: float | None
-    planning_seconds: float | None
     node_names: tuple[str, ...]
     pages: int | None = None
-    rows_scanned: int | None = None
     optimizer: str | None = None
     slice_memory: int | None = None
     shares: tuple[SegmentShare, ...] = ()
-
-    @property
-    def uses_index(self) -> bool:
-        """Whether any node reads an index, whatever its engine and version call it (Bitmap Table Scan and the like)."""
-        return any("Index" in name or name.startswith("Bitmap") for name in self.node_names)
 
 
 def read_json_plan(rows: list[tuple[Any, ...]], *, has_pages: bool) -> ReadPlan:
@@ -68,7 +60,6 @@ def read_json_plan(rows: list[tuple[Any, ...]], *, has_pages: bool) -> ReadPlan:
         document,
         _hash([depth, *(node.get(key) for key in STRUCTURE)] for depth, node in nodes),
         _seconds(statement.get("Execution Time", statement.get("Total Runtime"))),
-        _seconds(statement.get("Planning Time")),
         tuple(node["Node Type"] for _, node in nodes),
         pages=sum(root.get(key, 0) for key in BUFFERS) if has_pages else None,
         optimizer=statement.get("Settings", {}).get("Optimizer", statement.get("Optimizer")),
@@ -80,7 +71,7 @@ def read_duckdb_plan(rows: list[tuple[Any, ...]]) -> ReadPlan:
     document = json.loads(rows[0][1])
     if "operator" not in document:
         # A count(*) that the table's statistics answer has no operators, and 2.0 says "result": "error" instead.
-        return ReadPlan(document, _hash([]), None, None, ())
+        return ReadPlan(document, _hash([]), None, ())
     nodes = [
         pair for root in document["operator"] for pair in walk(root, "children") if pair[1]["name"] not in WRAPPERS
     ]
@@ -90,9 +81,7 @@ def read_duckdb_plan(rows: list[tuple[Any, ...]]) -> ReadPlan:
         document,
         _hash([depth, name] for (depth, _), name in zip(nodes, names, strict=True)),
         document["query"]["total_time"] - planning,
-        planning,
         names,
-        rows_scanned=document["query"]["total_rows_scanned"],
     )
 
 
@@ -106,7 +95,6 @@ def read_text_plan(rows: list[tuple[Any, ...]]) -> ReadPlan:
         {"text": text},
         _hash([len(node["indent"]), node["name"]] for node in nodes),
         _milliseconds(TOTAL.search(text)),
-        _milliseconds(PLANNING.search(text)),
         tuple(node["name"] for node in nodes),
         optimizer=optimizer["name"] if optimizer else None,
     )

@@ -23,6 +23,10 @@ STRATEGIES = ("default", "plain", "main", "external", "extended")
 LOCK = 5_748_372
 """Key of the advisory lock that says that a run of ours is at work in the schema."""
 
+SECRETIVE = "conninfo|command|passphrase|password|secret|token|key"
+SECRETS = "passw|secret|://[^/ ]*:[^/ ]*@"
+"""Names of settings, and values, that are never read: an archive_command often holds a key."""
+
 QUIET = ("autovacuum_enabled=off", "toast.autovacuum_enabled=off")
 """Autovacuum would change sizes and times while they are read; a step lets it loose where it is what is measured."""
 
@@ -190,20 +194,19 @@ class PostgreSQL(Dialect):
         return [text for since, text in choices if self.capabilities.version_number >= since]
 
     def recorded_settings_sql(self) -> str:
-        """What differs from the compiled-in value; connection strings may hold passwords and are left out."""
+        """What differs from the compiled-in value, less what may hold a secret: connection strings, commands, keys."""
         return (
             "select name, setting || coalesce(' ' || nullif(unit, ''), '') from pg_settings"
             " where setting is distinct from boot_val and source not in ('default', 'override', 'client')"
-            " and name not like '%conninfo%' order by name"
+            f" and name !~* '{SECRETIVE}' and setting !~* '{SECRETS}' order by name"
         )
 
-    def schema_setup(self) -> list[str]:
+    def lock_sql(self) -> list[str]:
         taken = "another run of storage-matrix is at work on this database"
-        return [
-            f"do $$ begin if not pg_try_advisory_lock({LOCK}) then raise exception '{taken}'; end if; end $$",
-            *self._drop_schema(),
-            f"create schema {SCHEMA}",
-        ]
+        return [f"do $$ begin if not pg_try_advisory_lock({LOCK}) then raise exception '{taken}'; end if; end $$"]
+
+    def schema_setup(self) -> list[str]:
+        return [*self.lock_sql(), *self._drop_schema(), f"create schema {SCHEMA}"]
 
     def schema_teardown(self) -> list[str]:
         return [*self._drop_schema(), f"select pg_advisory_unlock({LOCK})"]
@@ -280,8 +283,9 @@ class PostgreSQL(Dialect):
     def child_sql(self, table: str, number: int) -> str | None:
         if not self.capabilities.has_inheritance:
             return None
-        options = f"inherits ({table}) with ({', '.join(QUIET)})"
-        return f"create table {child_name(table, number)} (like {table} including all) {options}"
+        options = ", ".join(self.storage_options({}))
+        made = f"create table {child_name(table, number)} (like {table} including all) inherits ({table})"
+        return f"{made} with ({options})" if options else made
 
     def locks_sql(self) -> str | None:
         return upkeep.LOCKS
@@ -304,9 +308,6 @@ class PostgreSQL(Dialect):
 
     def read_plan(self, rows: list[tuple[Any, ...]]) -> ReadPlan:
         return read_json_plan(rows, has_pages=self.capabilities.pages_in_plans)
-
-    def backend_pid_sql(self) -> str | None:
-        return "select pg_backend_pid()"
 
 
 def fillfactor_option(levels: Levels) -> list[str]:

@@ -14,6 +14,7 @@ from string import Template
 from typing import cast
 
 from experiments.model import Target, UserError
+from tasks.launchers.complaint import last_lines
 from tasks.launchers.place import Place
 from tasks.launchers.process import Account
 from tasks.launchers.record import ServerFolder
@@ -34,6 +35,13 @@ class Build:
     def told(self, program: str, *words: str) -> str:
         result = self.account.run([self.programs / program, *words], Path("/"), self.environment)
         return result.stdout.decode(errors="replace")
+
+    def initdb(self, target: Target, folder: Path, words: Sequence[str | Path]) -> None:
+        """Make a data directory from within ``folder``; raises ``UserError`` with the last that initdb said."""
+        result = self.account.run([self.programs / "initdb", *words], folder, self.environment)
+        if result.returncode != 0:
+            told = last_lines(result.stdout.decode(errors="replace").strip().splitlines())
+            raise UserError(f'target "{target.name}": initdb failed: {told}', 4)
 
     @cached_property
     def known_settings(self) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""The reason why a server would not start, from the lines of its log."""
+"""The reason why a server would not start, or a program ended badly, from the lines that it wrote."""
 
 from __future__ import annotations
 
@@ -20,11 +20,16 @@ def reason(lines: Sequence[str]) -> str:
     told = [pair for line in lines if "[Alarm Module]" not in line for pair in _told(line)]
     fatal = next((index for index, (severity, _) in enumerate(told) if severity in FATAL), None)
     if fatal is None:
-        return " / ".join(line.strip() for line in lines[-3:]) or "nothing in its log"
+        return last_lines(lines) or "nothing in its log"
     if fatal > 0 and "contains errors" in told[fatal][1]:
         return "; ".join(text for _, text in told[:fatal])
     after = takewhile(lambda pair: pair[0] in ("DETAIL", "HINT"), told[fatal + 1 :])
     return "; ".join(text for _, text in [told[fatal], *after])
+
+
+def last_lines(lines: Sequence[str]) -> str:
+    """The last of them in one line, for want of one that is marked as the reason."""
+    return " / ".join(line.strip() for line in lines[-3:])
 
 
 def ignored(lines: Sequence[str]) -> dict[str, str]:

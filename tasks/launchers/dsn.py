@@ -27,7 +27,7 @@ PATIENCE_SECONDS = 8
 
 
 class RunningServer(Server):
-    """Reached by URL; ``exclusive`` on the target allows CHECKPOINT and cache drops."""
+    """Reached by URL; ``exclusive`` on the target allows CHECKPOINT."""
 
     is_ours = False
 
@@ -36,7 +36,7 @@ class RunningServer(Server):
         self.url = url
         self.is_exclusive = target.exclusive
         self.host = str(target.options.get("host", ""))
-        self._version = _reach(target, url)
+        self._version = _ask(target.name, url, "select version()")
         self._postmaster = _postmaster(url)
 
     def version(self) -> str:
@@ -50,7 +50,7 @@ class RunningServer(Server):
 
     def revive(self) -> None:
         """Its own business; we ask once more."""
-        _reach_again(self.target, self.url)
+        _ask(self.target, self.url, "select 1")
 
     def restart(self, settings: Mapping[str, str] | None = None) -> None:
         asked = f" with {', '.join(settings)}" if settings else ""
@@ -132,16 +132,11 @@ def _prefect_secret(target: Target, name: str) -> str:
         raise UserError(f'target "{target.name}": Prefect has no Secret block "{name}"', 4) from None
 
 
-def _reach(target: Target, url: URL) -> str:
-    """The version, asked in a thread: a name server or a host that swallows packets must not hold us longer."""
-    return _ask(target.name, url, "select version()")
-
-
-def _reach_again(target: str, url: URL) -> None:
-    _ask(target, url, "select 1")
-
-
 def _ask(target: str, url: URL, sql: str) -> str:
+    """The answer, asked in a thread: a name server or a host that swallows packets must not hold us longer.
+
+    Raises ``UserError`` with exit code 4 where none comes.
+    """
     found: list[str] = []
     failed: list[Exception] = []
 

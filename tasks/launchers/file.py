@@ -17,15 +17,12 @@ from tasks.launchers.server import Owner, Server, SettingsRefused
 class DuckDBFiles(Server):
     """A fresh directory; the experiment's files and sessions come and go in it."""
 
-    dialect_hint = "duckdb"
-
     def __init__(self, target: Target, folder: ServerFolder, directory: Path) -> None:
         from sqlalchemy.engine import URL
 
         self.target = target.name
         self.folder = folder
         self.data_directory = self.exchange = directory
-        self.directories = {"": directory}
         self.url = URL.create("duckdb", database=str(directory / "matrix.duckdb"))
 
     def version(self) -> str:

@@ -6,17 +6,18 @@ and listed in the coordinator's catalog.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from experiments.model import Target, UserError
+from tasks.dialects.quoting import literal
 from tasks.launchers.build import Build, check_reach, find_programs, keep, reachable, stamp
 from tasks.launchers.connection import answer
 from tasks.launchers.launched import (
     SUPERUSER,
     LaunchedServer,
+    access_rules,
     make_directory,
     make_password,
     make_sockets,
@@ -24,6 +25,7 @@ from tasks.launchers.launched import (
     password,
     socket_url,
     sockets,
+    write_access_rules,
 )
 from tasks.launchers.place import Place
 from tasks.launchers.ports import free_ports
@@ -41,13 +43,10 @@ PATIENCE = "-c statement_timeout=5000"
 class GreenplumCluster(LaunchedServer):
     """Coordinator first; segments are numbered from 0 as in gp_segment_configuration."""
 
-    dialect_hint = "greenplum6"
-
     def __init__(self, target: Target, folder: ServerFolder) -> None:
         programs = Path(folder.record.programs or "")
         names = node_names(len(folder.record.ports))
         super().__init__(target, folder, [_node(folder, programs, name) for name in names])
-        self.directories = {name: node.data for name, node in zip(names, self.nodes, strict=True)}
         self.url = socket_url(folder, folder.record.ports[0])
 
     def configure(self) -> None:
@@ -63,7 +62,7 @@ class GreenplumCluster(LaunchedServer):
             "gp_contentid": str(content),
             "gp_dbid": str(content + 2),
             "max_connections": str(connections),
-            "hba_file": str(self.folder.path / "pg_hba.conf"),
+            "hba_file": str(access_rules(self.folder)),
             "unix_socket_directories": str(sockets(self.folder)),
         }
 
@@ -160,9 +159,7 @@ def _make_nodes(target: Target, place: Place, folder: ServerFolder, build: Build
     for copy in copies:
         if copy.returncode != 0:
             raise UserError(f'target "{target.name}": {copy.stdout.decode(errors="replace").strip()}', 4)
-    hba = folder.path / "pg_hba.conf"
-    hba.write_text("local all all md5\nhost all all 127.0.0.1/32 md5\n")
-    hba.chmod(0o644)
+    write_access_rules(folder)
 
 
 def _initdb(target: Target, folder: ServerFolder, build: Build) -> Path:
@@ -174,12 +171,7 @@ def _initdb(target: Target, folder: ServerFolder, build: Build) -> Path:
     template.mkdir(mode=0o700)
     template.chmod(folder.path.stat().st_mode)
     data = make_directory(template / "data", build.account)
-    words = ["-N", "-D", str(data), "-U", SUPERUSER, "-E", "UTF8", "--locale=C", *SMALL]
-    result = build.account.run([build.programs / "initdb", *words], folder.path, build.environment)
-    if result.returncode != 0:
-        shutil.rmtree(template, ignore_errors=True)
-        told = " / ".join(result.stdout.decode(errors="replace").strip().splitlines()[-3:])
-        raise UserError(f'target "{target.name}": initdb failed: {told}', 4)
+    build.initdb(target, folder.path, ["-N", "-D", str(data), "-U", SUPERUSER, "-E", "UTF8", "--locale=C", *SMALL])
     return template
 
 
@@ -204,6 +196,6 @@ def registrations(cluster: GreenplumCluster) -> Sequence[str]:
     """Primaries without mirrors ('n': nothing to be in sync with), up ('u')."""
     return [
         f"select pg_catalog.gp_add_segment({number + 1}::int2, {number - 1}::int2, 'p', 'p', 'n', 'u', "
-        f"{port}, 'localhost', '127.0.0.1', '{str(node.data).replace(chr(39), chr(39) * 2)}')"
+        f"{port}, 'localhost', '127.0.0.1', {literal(str(node.data))})"
         for number, (node, port) in enumerate(zip(cluster.nodes, cluster.folder.record.ports, strict=True))
     ]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.model import Target, UserError
+from experiments.settings import server_text
 from tasks.launchers.connection import answer, is_up
 from tasks.launchers.postmaster import Postmaster, StartFailed, discard
 from tasks.launchers.process import Account, wait_until
@@ -91,6 +92,7 @@ class LaunchedServer(Server):
         return is_up(self.url)
 
     def revive(self) -> None:
+        self._forget_altered()
         try:
             self.start()
         except StartFailed as failure:
@@ -121,8 +123,13 @@ class LaunchedServer(Server):
             raise StartFailed("; ".join(refused))
 
     def restore(self) -> None:
+        self._forget_altered()
         if self.folder.record.asked:
             self.restart({})
+
+    def _forget_altered(self) -> None:
+        for node in self.nodes:
+            node.forget_altered()
 
     def stop(self) -> None:
         discard(self.folder)
@@ -164,6 +171,17 @@ def socket_url(folder: ServerFolder, port: int) -> URL:
 
 def sockets(folder: ServerFolder) -> Path:
     return folder.path / "socket"
+
+
+def access_rules(folder: ServerFolder) -> Path:
+    return folder.path / "pg_hba.conf"
+
+
+def write_access_rules(folder: ServerFolder) -> None:
+    """Everybody is asked for the password, on the socket and on loopback; the server's user reads the file."""
+    path = access_rules(folder)
+    path.write_text("local all all md5\nhost all all 127.0.0.1/32 md5\n")
+    path.chmod(0o644)
 
 
 def make_sockets(folder: ServerFolder) -> None:
@@ -209,9 +227,5 @@ def merged(*tables: Mapping[str, object]) -> dict[str, str]:
         for name, value in table.items():
             if not re.fullmatch(r"[A-Za-z_][\w.]*", name):
                 raise UserError(f"server setting {name!r}: not a name of a setting")
-            found[name.lower()] = (found.get(name.lower(), (name, ""))[0], _text(value))
+            found[name.lower()] = (found.get(name.lower(), (name, ""))[0], server_text(value))
     return dict(found.values())
-
-
-def _text(value: object) -> str:
-    return ("on" if value else "off") if isinstance(value, bool) else str(value)

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from experiments.model import Target, UserError
+from experiments.model import Target
 from tasks.launchers.build import Build, check_reach, find_programs, reachable
 from tasks.launchers.launched import (
     SUPERUSER,
@@ -33,12 +33,9 @@ PORT = 5432
 class LocalServer(LaunchedServer):
     """One postmaster on a private socket."""
 
-    dialect_hint = "postgresql"
-
     def __init__(self, target: Target, folder: ServerFolder) -> None:
         node = Postmaster(folder, folder.record.account, Path(folder.record.programs or ""), folder.path / "data")
         super().__init__(target, folder, [node])
-        self.directories = {"": node.data}
         self.url = socket_url(folder, PORT)
 
     def configure(self) -> None:
@@ -99,8 +96,7 @@ def _initdb(target: Target, folder: ServerFolder, build: Build) -> None:
         f"--pwfile={secret}",
         *optional,
     ]
-    result = build.account.run([build.programs / "initdb", *words], folder.path)
-    secret.unlink()
-    if result.returncode != 0:
-        told = " / ".join(result.stdout.decode(errors="replace").strip().splitlines()[-3:])
-        raise UserError(f'target "{target.name}": initdb failed: {told}', 4)
+    try:
+        build.initdb(target, folder.path, words)
+    finally:
+        secret.unlink()

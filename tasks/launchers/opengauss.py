@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.model import Target, UserError
+from tasks.dialects.quoting import literal
 from tasks.launchers.build import Build, check_reach, embedded_programs, find_programs, keep, reachable, stamp
+from tasks.launchers.complaint import last_lines
 from tasks.launchers.launched import (
     SUPERUSER,
     LaunchedServer,
+    access_rules,
     make_directory,
     make_password,
     make_sockets,
@@ -20,6 +23,7 @@ from tasks.launchers.launched import (
     password,
     socket_url,
     sockets,
+    write_access_rules,
     write_private,
 )
 from tasks.launchers.place import Place
@@ -49,7 +53,7 @@ class Gaussdb(Postmaster):
     def configure(self, settings: Mapping[str, str]) -> None:
         """StartFailed tells what gs_guc refuses, before the server could."""
         self._run("cp", self.data / GENERATED, self.data / "postgresql.conf")
-        words = [word for name, value in settings.items() for word in ("-c", f"{name}={_quoted(value)}")]
+        words = [word for name, value in settings.items() for word in ("-c", f"{name}={literal(value)}")]
         self._run(self.programs / "gs_guc", "set", "-D", self.data, *words)
 
     def starter(self) -> list[str | Path]:
@@ -67,20 +71,17 @@ class OpenGaussServer(LaunchedServer):
     The databases are of compatibility PG. In mode A, the default, '' is NULL and a date has a time of day.
     """
 
-    dialect_hint = "opengauss"
-
     def __init__(self, target: Target, folder: ServerFolder) -> None:
         programs = Path(folder.record.programs or "")
         environment = _environment(programs)
         node = Gaussdb(folder, folder.record.account, programs, folder.path / "data", environment)
         super().__init__(target, folder, [node])
-        self.directories = {"": node.data}
         self.url = socket_url(folder, folder.record.ports[0])
 
     def configure(self) -> None:
         own = {
             "port": str(self.folder.record.ports[0]),
-            "hba_file": str(self.folder.path / "pg_hba.conf"),
+            "hba_file": str(access_rules(self.folder)),
             "unix_socket_directory": str(sockets(self.folder)),
         }
         self.nodes[0].configure({**self.settings, **own})
@@ -141,9 +142,7 @@ def _make_data(target: Target, place: Place, folder: ServerFolder, build: Build)
         keep(_initdb(target, folder, build), template)
     data = _copy(target, folder, template / "data", folder.path / "data")
     _set_password(target, folder, build, data)
-    hba = folder.path / "pg_hba.conf"
-    hba.write_text("local all all md5\nhost all all 127.0.0.1/32 md5\n")
-    hba.chmod(0o644)
+    write_access_rules(folder)
 
 
 def _initdb(target: Target, folder: ServerFolder, build: Build) -> Path:
@@ -189,8 +188,4 @@ def _complaint(told: str) -> str:
     """What a program says is wrong, in one line; its last lines where nothing is marked as an error."""
     lines = [line.strip() for line in told.splitlines() if line.strip() and not line.startswith(NOISE)]
     errors = [line.partition("ERROR:")[2].strip() for line in lines if "ERROR:" in line]
-    return errors[0] if errors else " / ".join(lines[-3:])
-
-
-def _quoted(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
+    return errors[0] if errors else last_lines(lines)

@@ -9,7 +9,7 @@ import fcntl
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +17,8 @@ from pathlib import Path
 from experiments.model import UserError
 
 DATA = "STORAGE_MATRIX_DATA"
+NOTE = "home"
+"""The file in a place that names its home."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Place:
         _check_root(self.root, is_default=not self.environ.get(DATA))
         _make(self.folder)
         _check_ours(self.folder)
-        note = self.folder / "home"
+        note = self.folder / NOTE
         if not note.exists():
             note.write_bytes(os.fsencode(self.home) + b"\n")
 
@@ -57,6 +59,29 @@ class Place:
             yield
         finally:
             os.close(descriptor)
+
+    @contextmanager
+    def host_alone(self, wait: Callable[[], None]) -> Iterator[None]:
+        """Held while cells are measured: of a user's runs on this host one at a time. Who must wait is told so."""
+        self.prepare()
+        descriptor = os.open(self.root / "measuring.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                wait()
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+    @contextmanager
+    def bringing_up(self) -> Iterator[None]:
+        """Held from the look for a user's server until it is up, so that two commands do not start one each."""
+        self.prepare()
+        with (self.folder / NOTE).open("rb") as note:
+            fcntl.flock(note, fcntl.LOCK_EX)
+            yield
 
     def neighbours(self) -> Iterator[Place]:
         """The places of every home below the same root: a killed run may leave a server and no home to go back to."""
@@ -104,6 +129,6 @@ def _is_ours(path: Path) -> bool:
 
 def _recorded_home(folder: Path) -> Path:
     try:
-        return Path(os.fsdecode((folder / "home").read_bytes().rstrip(b"\n")))
+        return Path(os.fsdecode((folder / NOTE).read_bytes().rstrip(b"\n")))
     except OSError:
         return Path()

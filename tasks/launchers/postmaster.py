@@ -62,6 +62,16 @@ class Postmaster:
         partial.chmod(0o644)
         partial.replace(self.configuration)
 
+    def forget_altered(self) -> None:
+        """Take back what ALTER SYSTEM has set: a step does that, and may have been killed before it undid it."""
+        altered = self.data / "postgresql.auto.conf"
+        if not altered.exists() or all(line.startswith("#") for line in altered.read_text().splitlines()):
+            return
+        # Its own user empties it: without the file the server complains, which would be told as a reason.
+        self.account.run(["cp", "/dev/null", altered], self.folder.path)
+        if (pid := self.pid()) is not None:
+            send([pid], signal.SIGHUP)
+
     def start(self) -> None:
         """Return when it accepts connections; StartFailed tells why it does not."""
         self._drop_stale_lock()

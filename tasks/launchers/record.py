@@ -26,6 +26,7 @@ RECORD = "server.json"
 class Record:
     """What the next command must know of a server, written before its first program runs.
 
+    ``options_hash`` is of the options that it was started with, ``declared_hash`` of those of its target's declaration.
     ``programs`` is the directory of its programs and ``account`` the user that they run as; ``elsewhere`` is a data
     directory of ours outside the folder. ``settings`` are those of the launch, ``asked`` what a run put on top.
     """
@@ -33,6 +34,7 @@ class Record:
     target: str
     launcher: str
     options_hash: str
+    declared_hash: str
     owner: Owner
     account: Account
     programs: str | None = None
@@ -54,7 +56,7 @@ class ServerFolder:
     def create(cls, place: Place, target: Target, account: Account) -> ServerFolder:
         """A new folder that belongs to this run until it is handed over."""
         place.prepare()
-        record = Record(target.name, target.launcher, options_hash(target), Owner.run(), account)
+        record = Record(target.name, target.launcher, *hashes_of(target), Owner.run(), account)
         slug = re.sub(r"[^a-z0-9]+", "-", target.name.lower())[:12].strip("-") or "server"
         path = place.folder / f"{slug}-{secrets.token_hex(3)}"
         with place.lock():
@@ -92,9 +94,13 @@ class ServerFolder:
             self._descriptor = None
 
 
-def options_hash(target: Target) -> str:
-    """Tells whether a server that is up still is what the target asks for."""
-    text = json.dumps([target.launcher, dict(target.options)], sort_keys=True, default=str)
+def hashes_of(target: Target) -> tuple[str, str]:
+    """Of its options and of its declared ones: whether a server that is up still is what the target asks for."""
+    return _hash(target, target.options), _hash(target, target.options if target.declared is None else target.declared)
+
+
+def _hash(target: Target, options: Mapping[str, Any]) -> str:
+    text = json.dumps([target.launcher, dict(options)], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 

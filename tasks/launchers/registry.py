@@ -8,7 +8,7 @@ from typing import Protocol, cast
 
 from experiments.model import Target, UserError
 from tasks.launchers.place import Place
-from tasks.launchers.record import ServerFolder, held, options_hash, user_folder
+from tasks.launchers.record import ServerFolder, hashes_of, held, user_folder
 from tasks.launchers.server import Owner, Server
 
 LAUNCHERS = {
@@ -50,13 +50,19 @@ def launch(
 
 
 def find_user_server(target: Target, place: Place) -> Server | None:
-    """The server that ``target up`` started, up again if it was down, with its own settings; None if there is none."""
+    """The server that ``target up`` started, up again if it was down, with its own settings; None if there is none.
+
+    What ``target up --set`` said holds until ``target down``: a run that says nothing of it takes the server as it is.
+    """
     path = user_folder(place, target)
     if path is None:
         return None
     folder = held(path, target)
     try:
-        if folder.record.options_hash != options_hash(target):
+        options, declared = hashes_of(target)
+        if folder.record.declared_hash != declared or (
+            target.declared is not None and folder.record.options_hash != options
+        ):
             raise UserError(
                 f'target "{target.name}": it is up with other options; storage-matrix target down {target.name}', 4
             )

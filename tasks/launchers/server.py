@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import URL
 
 
+SECRETS = ("password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key")
+"""What libpq takes as an option and nobody may read (https://www.postgresql.org/docs/current/libpq-connect.html)."""
+
+
 class SettingsRefused(UserError):
     """The server said no to a setting; the former settings are in force again and the server is up."""
 
@@ -48,21 +52,18 @@ class Server(ABC):
 
     target: str
     url: URL
-    dialect_hint: str | None = None
     data_directory: Path | None = None
-    directories: Mapping[str, Path] = {}
-    """Data directory by node name; the empty name is a server that is one node."""
     bin_directory: Path | None = None
     """Where the server's own client programs are (``pgbench``, ``psql``); run them with ``program_environment``."""
     program_environment: Mapping[str, str] = {}
     exchange: Path | None = None
     """A directory of ours that the server can enter: for files that its own COPY reads (make them world-readable)."""
     is_ours = True
-    """We launched it: it may be restarted and given any setting, and its processes are visible."""
+    """We launched it: it may be restarted, given any setting, and lose its caches; its processes are visible."""
     host = ""
     """The user's name for the machine that it runs on; empty for this one, and where we were not told."""
     is_exclusive = True
-    """Nobody else works on it, so CHECKPOINT and cache drops are allowed."""
+    """Nobody else works on it, so CHECKPOINT is allowed."""
 
     @property
     def settings(self) -> Mapping[str, str]:
@@ -113,8 +114,12 @@ class Server(ABC):
         return shutil.disk_usage(self.data_directory).free if self.data_directory else None
 
     def psql_line(self) -> str:
-        """A line to paste into a shell; it names the password's file, never the password."""
-        return f"psql {shlex.quote(str(self.url._replace(drivername='postgresql', password=None)))}"
+        """A line to paste into a shell; it names the password's file, never the password or another secret."""
+        return f"psql {shlex.quote(str(self._told_url()._replace(drivername='postgresql', password=None)))}"
+
+    def _told_url(self) -> URL:
+        """Without the secrets of its query; SQLAlchemy hides the password only."""
+        return self.url.difference_update_query(SECRETS)
 
     def __enter__(self) -> Self:
         return self
@@ -125,4 +130,4 @@ class Server(ABC):
         self.close()
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.target} {self.url!r}>"
+        return f"<{type(self).__name__} {self.target} {self._told_url()!r}>"

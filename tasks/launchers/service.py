@@ -32,8 +32,15 @@ def check(target: Target, place: Place, owner: Owner, secrets: Mapping[str, str]
 
 
 def up(target: Target, place: Place, secrets: Mapping[str, str] = NOTHING) -> Server:
-    """Start a server that stays until ``down``; one that is up already is returned as it is."""
-    return find_user_server(target, place) or launch(target, place, Owner.user(), secrets=secrets)
+    """Start a server that stays until ``down``; one that is up already with the same options is returned as it is.
+
+    Nobody holds it afterwards. Raises ``UserError`` with exit code 4 where it is up with others.
+    """
+    with (
+        place.bringing_up(),
+        find_user_server(target, place) or launch(target, place, Owner.user(), secrets=secrets) as server,
+    ):
+        return server
 
 
 def down(target: Target, place: Place) -> str:

@@ -26,7 +26,7 @@ def run(step: Step, context: CellContext) -> None:
         with context.costs(step.name, repetition):
             committed = _in_transaction(context, copy) if step.options["truncate"] == "inside" else copy()
             durable = committed + context.checkpoint()
-        context.judge_wal(step.name, durable)
+        context.judge_wal(step.name, durable, repetition)
         _record(step, context, file, method, committed, durable, repetition)
     _check(step, context, file)
 

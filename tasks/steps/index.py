@@ -18,8 +18,10 @@ def run(step: Step, context: CellContext) -> None:
     options = context.dialect.index_options(context.cell.levels)
     statement = f"{context.dialect.create_index_sql(context.table, level, name)}{options}"
     context.settle()
+    hinted = context.session.is_hinted
     with context.costs(step.name):
         built = context.session.timed(statement)[1]
+        context.session.is_hinted = hinted
         context.indexes.append(name)
         durable = built + context.checkpoint()
     context.record(step.name, "index_build_time", built, "CREATE INDEX", clock="client")

@@ -57,19 +57,24 @@ def _threads(step: Step, context: CellContext) -> int:
 
 def _ended(program: Path, options: list[str], context: CellContext) -> subprocess.CompletedProcess[str]:
     """pgbench, at its end; whatever interrupts us ends it too."""
-    limit = context.target.timeout
-    try:
-        return subprocess.run(
-            [str(program), *options],
-            env=program_environment(context.server),
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-            timeout=limit,
-        )
-    except subprocess.TimeoutExpired:
-        raise StatementTimeout(f"pgbench did not end within {limit:g} s") from None
+    limit, command = context.target.timeout, [str(program), *options]
+    with subprocess.Popen(
+        command,
+        env=program_environment(context.server),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+    ) as process:
+        context.target.program = process
+        try:
+            out, err = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            raise StatementTimeout(f"pgbench did not end within {limit:g} s") from None
+        finally:
+            context.target.program = None
+            process.kill()
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 def _record_summary(step: Step, context: CellContext, summary: Summary) -> None:

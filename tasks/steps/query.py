@@ -24,7 +24,7 @@ def run(step: Step, context: CellContext) -> None:
     is_stable = bool(step.options["stable_within"])
     explains_first = not is_stable and not context.option(step, "warmups")
     context.settle()
-    with context.session.lightly():
+    with context.scanning():
         if step.options["explain"] and explains_first:
             _explain(step, context, query)
         (_run_until_stable if is_stable else _run_repeatedly)(step, context, query)

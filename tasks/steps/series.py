@@ -16,7 +16,7 @@ def run(step: Step, context: CellContext) -> None:
     """Run every round; the rows are checked once the rounds of a kind are over."""
     try:
         for one in step.options["rounds"]:
-            for turn in range(1, context.valued(one.times, TIMES) + 1):
+            for turn in range(1, TIMES.value_in(one.times, context.values) + 1):
                 context.series.turn = turn
                 _run_round(step, one, context)
             if context.series.changed is not None:

@@ -30,6 +30,7 @@ def run(step: Step, context: CellContext) -> None:
         context.settle()
     with context.costs(step.name):
         seconds = context.session.timed(statement)[1]
+        context.session.is_hinted = True
     context.record(step.name, "vacuum_time", seconds, "VACUUM" if mode == "settle" else mode, clock="client")
 
 
@@ -42,12 +43,16 @@ def _let_autovacuum_loose(step: Step, context: CellContext) -> None:
     if not is_on and not context.server.is_ours:
         raise CellUnsupported("autovacuum is off on this server, and not ours to switch on")
     context.settle()
+    calling_back = (autovacuum.forbid, *(() if is_on else autovacuum.stop))
+    # A session that has died, or is out of time, cannot call it back now: then it is done at the end of the block.
+    context.undo += reversed(calling_back)
     try:
         with context.costs(step.name):
             seconds = _waited(autovacuum, context, is_on)
     finally:
-        for statement in (autovacuum.forbid, *(() if is_on else autovacuum.stop)):
+        for statement in calling_back:
             session.execute(statement)
+    del context.undo[-len(calling_back) :]
     reason = None
     if seconds is None:
         dead = session.value(autovacuum.dead_tuples)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from experiments.model import Column, UserError
-from tasks.dialects.digests import row_digest
 from tasks.dialects.registry import dialect_named
+from tests.dialects.digest_in_python import row_digest
 
 COLUMNS = (
     Column("id", "integer"),

@@ -138,7 +138,7 @@ DUCKDB: dict[str, Any] = {
     "planner": {"total_time": 0.000363},
     "optimizer": {"total_time": 0.004763},
     "physical_planner": {"total_time": 0.000059},
-    "query": {"total_time": 0.014012, "total_rows_scanned": 4},
+    "query": {"total_time": 0.014012},
 }
 
 
@@ -154,18 +154,14 @@ def lines(text: str) -> list[tuple[Any, ...]]:
 def test_postgresql(document: Any) -> None:
     plan = dialect_named("postgresql").read_plan([(document,)])
     assert plan.node_names == ("Bitmap Heap Scan", "Bitmap Index Scan")
-    assert plan.uses_index
     assert plan.pages == 102
     assert plan.execution_seconds == pytest.approx(0.00021)
-    assert plan.planning_seconds == pytest.approx(0.000094)
-    assert plan.rows_scanned is None
     assert plan.plan == POSTGRESQL
 
 
 def test_greenplum6() -> None:
     plan = dialect_named("greenplum6").read_plan([(GREENPLUM6,)])
     assert plan.node_names == ("Gather Motion", "Aggregate", "Redistribute Motion", "Aggregate", "Seq Scan")
-    assert not plan.uses_index
     assert plan.pages is None
     assert plan.execution_seconds == pytest.approx(0.140168)
     assert plan.optimizer == "Postgres query optimizer"
@@ -174,9 +170,7 @@ def test_greenplum6() -> None:
 def test_greenplum5_text() -> None:
     plan = dialect_named("greenplum5").read_plan(lines(GREENPLUM5))
     assert plan.node_names == ("Gather Motion", "Bitmap Heap Scan", "Bitmap Index Scan")
-    assert plan.uses_index
     assert plan.execution_seconds == pytest.approx(0.035093)
-    assert plan.planning_seconds is None
     assert plan.optimizer == "legacy query optimizer"
     assert plan.plan == {"text": GREENPLUM5}
 
@@ -185,9 +179,8 @@ def test_text_of_later_versions() -> None:
     plan = dialect_named("greenplum5").read_plan(lines(GREENPLUM6_TEXT))
     assert plan.node_names == ("Gather Motion", "Index Scan")
     assert plan.execution_seconds == pytest.approx(0.029929)
-    assert plan.planning_seconds == pytest.approx(0.000791)
     assert plan.optimizer == "Pivotal Optimizer (GPORCA)"
-    capital = GREENPLUM6_TEXT.replace("Execution time", "Execution Time").replace("Planning time", "Planning Time")
+    capital = GREENPLUM6_TEXT.replace("Execution time", "Execution Time")
     assert dialect_named("greenplum5").read_plan(lines(capital)).execution_seconds == pytest.approx(0.029929)
 
 
@@ -201,10 +194,7 @@ def test_opengauss_counts_no_pages_of_column_tables() -> None:
 def test_duckdb() -> None:
     plan = dialect_named("duckdb").read_plan(duckdb_rows(DUCKDB))
     assert plan.node_names == ("PROJECTION", "Index Scan")
-    assert plan.uses_index
     assert plan.pages is None
-    assert plan.rows_scanned == 4
-    assert plan.planning_seconds == pytest.approx(0.005185)
     assert plan.execution_seconds == pytest.approx(0.008827)
 
 
@@ -230,4 +220,3 @@ def test_the_hash_changes_with_the_nodes() -> None:
     assert postgresql.read_plan([(scan,)]).plan_hash != postgresql.read_plan([(POSTGRESQL,)]).plan_hash
     whole = json.loads(json.dumps(DUCKDB).replace("Index Scan", "Sequential Scan"))
     assert duckdb.read_plan(duckdb_rows(whole)).plan_hash != duckdb.read_plan(duckdb_rows(DUCKDB)).plan_hash
-    assert not duckdb.read_plan(duckdb_rows(whole)).uses_index

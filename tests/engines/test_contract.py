@@ -11,7 +11,7 @@ import pytest
 
 from experiments.model import Column, Level, Levels
 from tasks.dialects.contract import BlockPlace
-from tasks.dialects.dialect import Dialect
+from tasks.dialects.dialect import Dialect, child_name
 from tasks.dialects.registry import dialect_named, probe
 from tasks.errors import StatementFailed
 from tasks.launchers.server import Server
@@ -346,6 +346,28 @@ def test_toast_levels_of_postgresql_end_where_they_should(embedded: Any, tmp_pat
         embedded.execute(statement)
 
 
+FAMILY = {"embedded": "postgresql", "debian": "postgresql", "zheap": "zheap", "greenplum": "greenplum6"}
+
+
+@pytest.mark.parametrize(("fixture", "declared"), {**FAMILY, "opengauss": "opengauss"}.items())
+def test_rows_of_a_child_are_rows_of_its_parent(
+    fixture: str, declared: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    session = request.getfixturevalue(fixture)
+    dialect = probe(session, declared)
+    for statement in (*dialect.schema_setup(), *dialect.session_settings()):
+        session.execute(statement)
+    place = made(session, dialect, {}, tmp_path)
+    child = dialect.child_sql(place.table, 7)
+    assert child is not None
+    session.execute(child)
+    session.execute(f"insert into {child_name(place.table, 7)} values (0, 'of the child', 0)")
+    assert session.value(f"select count(*) from {place.table}") == 2001
+    assert session.value(f"select count(*) from only {place.table}") == 2000
+    for statement in (dialect.drop_table_sql(child_name(place.table, 7)), *dialect.schema_teardown()):
+        session.execute(statement)
+
+
 def test_settings_that_differ_from_the_default(embedded: Any) -> None:
     dialect = probe(embedded)
     for statement in dialect.session_settings():
@@ -355,6 +377,23 @@ def test_settings_that_differ_from_the_default(embedded: Any) -> None:
     assert settings["jit"] == "off"
     assert "work_mem" not in settings, "it stands at its default"
     embedded.execute("reset all")
+
+
+def test_settings_that_may_hold_a_secret_are_not_read(embedded: Any) -> None:
+    dialect = probe(embedded)
+    changed = {"restore_command": "fetch --key hush", "log_line_prefix": "postgresql://me:hush@db/x"}
+    for name, value in changed.items():
+        embedded.execute(f"alter system set {name} = '{value}'")
+    embedded.execute("select pg_reload_conf(), pg_sleep(1)")
+    try:
+        assert embedded.value("select count(*) from pg_settings where setting like '%hush%'") == len(changed)
+        settings = dict(embedded.rows(dialect.recorded_settings_sql()))
+        assert not changed.keys() & settings.keys()
+        assert "hush" not in str(settings)
+    finally:
+        for name in changed:
+            embedded.execute(f"alter system reset {name}")
+        embedded.execute("select pg_reload_conf(), pg_sleep(1)")
 
 
 def test_settings_of_duckdb(duck: Any) -> None:

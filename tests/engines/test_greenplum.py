@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from tasks.dialects.dialect import Dialect
 from tasks.dialects.registry import probe
 from tasks.errors import StatementFailed
 from tasks.launchers.greenplum import GreenplumCluster
+from tasks.launchers.process import send
 from tasks.launchers.server import Server
 from tasks.session import PostgresSession
 
@@ -461,15 +463,22 @@ def test_a_segment_that_is_killed_during_a_load(run: Runs, cluster: GreenplumClu
     assert {result.status for result in run("storage_matrix", "rows=2000", only=one_form)} == {"ok"}
 
 
+def title(pid: int) -> str:
+    """What a process says that it does; a backend may have ended meanwhile."""
+    try:
+        return " ".join(psutil.Process(pid).cmdline())
+    except psutil.Error:
+        return ""
+
+
 def kill_during_load(cluster: GreenplumCluster) -> None:
     """kill -9 of a segment and all that belongs to it, as soon as its part of an INSERT runs."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        processes = [psutil.Process(pid) for pid in cluster.nodes[1].processes()]
-        if any("MPPEXEC INSERT" in " ".join(process.cmdline()) for process in processes):
+        pids = cluster.nodes[1].processes()
+        if any("MPPEXEC INSERT" in title(pid) for pid in pids):
             time.sleep(0.3)
-            for process in processes:
-                process.kill()
+            send(pids, signal.SIGKILL)
             return
         time.sleep(0.02)
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from experiments.model import UserError
-from experiments.sqlfiles import sql_for
+from experiments.sqlfiles import rendered_sql
 
 SQL = {
-    "load.greenplum6.sql": "for 6",
+    "load.greenplum6.sql": "for {{what}}",
     "load.greenplum.sql": "for the family",
     "load.postgresql.sql": "for PostgreSQL",
     "load.sql": "for all",
@@ -28,10 +28,16 @@ SQL = {
     ],
 )
 def test_the_nearest_ancestor_wins(load, lineage, text):
-    assert sql_for(replace(load(), sql=SQL), "load", lineage) == text
+    assert rendered_sql(replace(load(), sql=SQL), "load", lineage, {"what": 6}) == text
 
 
 def test_a_dialect_without_a_file(load):
     with pytest.raises(UserError) as told:
-        sql_for(replace(load(), sql=SQL), "copy", ("zheap", "postgresql"))
+        rendered_sql(replace(load(), sql=SQL), "copy", ("zheap", "postgresql"), {})
     assert str(told.value) == "small: no sql/copy.sql and no sql/copy.zheap.sql for zheap"
+
+
+def test_a_complaint_names_the_file_that_was_read(load):
+    with pytest.raises(UserError) as told:
+        rendered_sql(replace(load(), sql=SQL), "load", ("greenplum6", "greenplum"), {"whom": 6})
+    assert str(told.value) == ("small/sql/load.greenplum6.sql: unknown placeholder {{what}}; known placeholders: whom")

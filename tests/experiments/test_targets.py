@@ -94,7 +94,6 @@ def test_targets_of_the_command_line_leave_their_url_to_the_secrets(home):
     assert targets.known["mine"] == Target(
         "mine", "dsn", "postgresql", {"url_from": "argument"}, summary="given by --target"
     )
-    assert targets.secrets.url("mine") == f"{SECRET}?application_name=a=b"
     assert dict(targets.secrets) == {"mine": f"{SECRET}?application_name=a=b"}
 
 

@@ -1,7 +1,8 @@
-"""The command line in this process, in an empty home and in one with a finished run."""
+"""The command line in this process, in an empty home and in one with a finished run; and homes for real servers."""
 
 from __future__ import annotations
 
+import secrets
 import shutil
 import signal
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from typing import NamedTuple, Protocol
 
 import pytest
 
+from experiments.model import Cell, CellResult
 from flows.cli import main
 from tests.warehouse.synthetic_run import write_run
 from warehouse.publishing import publish
@@ -51,11 +53,29 @@ def populated_home(empty_home: Path, finished_home: Path) -> Path:
     return empty_home
 
 
-@pytest.fixture(params=["empty", "populated"])
-def home(request: pytest.FixtureRequest) -> Path:
-    """Both kinds of home, one after the other."""
-    found: Path = request.getfixturevalue(f"{request.param}_home")
-    return found
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home for runs on real servers, and a short directory for these."""
+    data = Path("/var/tmp") / f"sm-test-{secrets.token_hex(4)}"
+    monkeypatch.setenv("STORAGE_MATRIX_DATA", str(data))
+    yield tmp_path
+    shutil.rmtree(data, ignore_errors=True)
+
+
+class Silent:
+    """A watcher that says nothing."""
+
+    def phase(self, text: str) -> None:
+        """Nothing."""
+
+    def planned(self, cells: int) -> None:
+        """Nothing."""
+
+    def measuring(self, cell: Cell) -> None:
+        """Nothing."""
+
+    def measured(self, result: CellResult) -> None:
+        """Nothing."""
 
 
 @pytest.fixture

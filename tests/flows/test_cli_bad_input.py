@@ -18,6 +18,14 @@ PLACED = sorted(
 )
 TARGETS = "duckdb, embedded, greenplum, opengauss, zheap"
 
+
+@pytest.fixture(params=["empty", "populated"])
+def home(request: pytest.FixtureRequest) -> Path:
+    """Both kinds of home, one after the other."""
+    found: Path = request.getfixturevalue(f"{request.param}_home")
+    return found
+
+
 UNKNOWN_NAMES = [
     (("smal",), f'unknown experiment "smal"; known experiments: {", ".join(SHIPPED)}'),
     (("elsewhere/small",), "elsewhere/small: no experiment.toml there; a path must be the folder of an experiment"),
@@ -245,6 +253,10 @@ def test_a_query_that_writes(cli: Cli, populated_home: Path) -> None:
     assert cli("query", "select count(*) > 0 as kept from measurement", "--format", "csv").out == "kept\ntrue\n"
 
 
+def test_a_query_without_words(cli: Cli, populated_home: Path) -> None:
+    refused(cli("query", " -- all"), 'there is no query in that text; one is "from latest", for example')
+
+
 def test_a_query_that_the_warehouse_does_not_understand(cli: Cli, populated_home: Path) -> None:
     ended = cli("query", "select nothing from nowhere")
     assert (ended.code, ended.out) == (2, "")
@@ -286,6 +298,10 @@ def test_two_experiments_of_one_name(cli: Cli, home: Path, small: Path) -> None:
 def test_a_cell_that_is_not_in_the_plan(cli: Cli, home: Path) -> None:
     message = "--script: no cell 'zz' in this plan; storage-matrix plan shows the ids"
     refused(cli("plan", "storage_matrix", "--script", "zz"), message)
+
+
+def test_an_option_of_a_launcher_with_a_wrong_value(cli: Cli, home: Path) -> None:
+    refused(cli("target", "up", "greenplum", "--set", "segments=two"), '--set: segments must be an integer, got "two"')
 
 
 def test_a_server_setting_without_a_value(cli: Cli, home: Path) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -20,6 +22,7 @@ from flows import running
 from flows.asking import Ask
 from flows.running import Finished
 from tests.flows.conftest import Cli
+from tests.flows.test_engine import write_experiment
 from warehouse.ledger import find_ledger
 from warehouse.loading import run_database
 from warehouse.publishing import Publication
@@ -136,7 +139,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
         started.append(
             subprocess.Popen(
                 [sys.executable, "-c", "from flows.cli import main; main()", *words],
-                env=os.environ | {"STORAGE_MATRIX_HOME": str(tmp_path / "home"), "STORAGE_MATRIX_DATA": str(tmp_path)},
+                env=os.environ | {"STORAGE_MATRIX_HOME": str(tmp_path / "home")},
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
@@ -177,6 +180,32 @@ def test_finished_cells_outlive_an_interrupt(start: Start, tmp_path: Path) -> No
     assert kept.count("ok") >= 2
     with duckdb.connect(str(tmp_path / "home" / "warehouse.duckdb"), read_only=True) as connection:
         assert connection.execute("select status from run").fetchall() == [("interrupted",)]
+
+
+@pytest.mark.e2e
+def test_sigterm_cancels_the_statement_and_keeps_the_cell(start: Start, tmp_path: Path) -> None:
+    write_experiment(tmp_path / "home", count="select pg_sleep(100)")
+    only = ("--only", "index=none", "--only", "fillfactor=100")
+    process = start("run", "mine", "--target", "embedded", *only, "--seed", str(seed_of_a_first_noop()))
+    wait_for(process.stderr, "[1/2] embedded no-op")
+    time.sleep(3)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err.splitlines()[-1] == f"storage-matrix: interrupted; finished cells are kept in {tmp_path}/home/ledger"
+    assert "Traceback" not in err
+    kept = [(result.cell.role, result.status) for result in find_ledger(tmp_path / "home").cells()]
+    assert sorted(kept) == [("noop", "ok"), ("result", "cancelled")]
+
+
+def seed_of_a_first_noop() -> int:
+    """An order seed that runs the second of two blocks, the no-op cell, first."""
+    for seed in range(99):
+        blocks = ["cell", "no-op"]
+        random.Random(seed).shuffle(blocks)
+        if blocks[0] == "no-op":
+            return seed
+    raise AssertionError("99 shuffles of two leave one of them first")
 
 
 @pytest.mark.e2e

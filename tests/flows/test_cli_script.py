@@ -31,7 +31,7 @@ def server() -> Iterator[Server]:
     root = Path("/var/tmp") / f"sm-test-{secrets.token_hex(4)}"
     root.mkdir(mode=0o711)
     place = Place.of(root / "home", os.environ | {"STORAGE_MATRIX_DATA": str(root)})
-    with launch(Target("embedded", "local", options={"bin": "embedded"}), place, Owner.run()) as server:
+    with launch(Target("embedded", "local", "postgresql", options={"bin": "embedded"}), place, Owner.run()) as server:
         yield server
     shutil.rmtree(root)
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +15,7 @@ from tasks.launchers.place import Place
 from tasks.launchers.registry import launch
 from tasks.launchers.server import Owner, Server
 from tasks.session import open_session
-from tests.flows.test_engine import Silent
+from tests.flows.conftest import Silent
 
 SPEC = """
 question = "Does it hold?"
@@ -51,15 +49,6 @@ size = "size"
 """
 CREATE = "create table {{table}} ({{columns}}){{storage}}"
 PEOPLE = "select id, 'n' || id as name from range(1, {{rows}} + 1) as keys(id)"
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A home, and a short directory for servers."""
-    data = Path("/var/tmp") / f"sm-test-{secrets.token_hex(4)}"
-    monkeypatch.setenv("STORAGE_MATRIX_DATA", str(data))
-    yield tmp_path
-    shutil.rmtree(data, ignore_errors=True)
 
 
 def write_experiment(home: Path, factors: str, people: str = PEOPLE) -> None:
@@ -183,7 +172,7 @@ def test_a_block_runs_under_its_settings_and_a_refused_one_is_unsupported(home: 
 def foreign(home: Path) -> Iterator[Server]:
     """A server that a run has not launched, with a table access method that no experiment names."""
     place = Place.of(home / "elsewhere", os.environ)
-    with launch(Target("embedded", "local", options={"bin": "embedded"}), place, Owner.run()) as server:
+    with launch(Target("embedded", "local", "postgresql", options={"bin": "embedded"}), place, Owner.run()) as server:
         session = open_session(server.url, server.data_directory, timeout=60)
         session.execute("create access method piled type table handler heap_tableam_handler")
         session.close()

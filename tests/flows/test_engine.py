@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from experiments.model import Cell, CellResult
+from experiments.model import Cell, UserError
 from flows.asking import Ask, resolve
 from flows.engine import Engine
 from flows.outcome import exit_code
 from tasks.launchers.file import DuckDBFiles
 from tasks.launchers.place import Place
 from tasks.launchers.reaping import reap_orphans
+from tests.flows.conftest import Silent
 from warehouse.publishing import publish, warehouse_file
 
 SPEC = """
@@ -61,30 +60,11 @@ SQL = {
 }
 
 
-class Silent:
-    """A watcher that says nothing."""
-
-    def phase(self, text: str) -> None:
-        """Nothing."""
-
-    def planned(self, cells: int) -> None:
-        """Nothing."""
-
-    def measuring(self, cell: Cell) -> None:
-        """Nothing."""
-
-    def measured(self, result: CellResult) -> None:
-        """Nothing."""
-
-
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A home with an experiment of the user's own, and a short directory for servers."""
-    data = Path("/var/tmp") / f"sm-test-{secrets.token_hex(4)}"
-    monkeypatch.setenv("STORAGE_MATRIX_DATA", str(data))
-    write_experiment(tmp_path)
-    yield tmp_path
-    shutil.rmtree(data, ignore_errors=True)
+def home(home: Path) -> Path:
+    """A home with an experiment of the user's own."""
+    write_experiment(home)
+    return home
 
 
 def write_experiment(home: Path, **sql: str) -> None:
@@ -136,8 +116,28 @@ def test_a_block_whose_server_died_runs_again_from_a_fresh_load(home: Path) -> N
     assert attempts[0].reason is not None
     assert "the server died" in attempts[0].reason
     assert last_statuses(engine) == ["ok"] * 6
-    assert "load" in {m.step for m in attempts[1].measurements}, "a fresh load, and the cell that ran first owns it"
+    assert {m.step for m in attempts[1].measurements} == {"canary", "count", "index_build"}
+    assert [r.reloaded for r in engine.ledger.cells() if r.cell.block_id == attempts[1].cell.block_id].count(True) == 2
+    loads = [m for r in engine.results for m in r.measurements if m.metric == "load_time"]
+    assert len(loads) == 2, "a block owns its load once"
     assert exit_code(engine.results, []) == 3
+
+
+def test_a_server_that_dies_while_the_rows_are_made_is_out_of_reach(home: Path) -> None:
+    write_experiment(home, source="select pg_terminate_backend(pg_backend_pid())")
+    with pytest.raises(UserError) as error:
+        run(home)
+    assert error.value.exit_code == 4
+    assert str(error.value).startswith('target "embedded": terminating connection due to administrator command')
+
+
+def test_a_new_session_finds_the_rows_that_were_made(home: Path) -> None:
+    def measure(engine: Engine, cell: Cell) -> None:
+        if cell.levels.get("index") == "none":
+            engine._targets[cell.target].reconnect()
+        engine.measure_cell(cell)
+
+    assert last_statuses(run(home, measure, targets=("embedded", "duckdb"))) == ["ok"] * 8
 
 
 def test_a_load_that_fails_fails_its_block_with_the_servers_message(home: Path) -> None:
@@ -246,7 +246,7 @@ def test_an_interrupt_ends_what_runs_on_every_host(home: Path) -> None:
 
     def measure(engine: Engine, cell: Cell) -> None:
         seen.append(engine)
-        if cell.target == "embedded" and len(seen) < 20:
+        if cell.target == "embedded" and cell.role == "result":
             threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
         engine.measure_cell(cell)
 
@@ -273,10 +273,12 @@ def test_after_kill_9_the_server_is_found_and_the_finished_cells_are_published(h
     root = str(Path(__file__).parents[2])
     script = KILLED.format(root=root, home=str(home))
     child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, cwd=root)
-    assert child.stdout is not None
-    assert child.stdout.readline() == "cell\n"
-    child.kill()
-    child.wait()
+    try:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "cell\n"
+    finally:
+        child.kill()
+        child.wait()
     place = Place.of(home, os.environ)
     said = reap_orphans(place)
     assert len(said) == 1

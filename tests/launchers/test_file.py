@@ -37,7 +37,7 @@ def test_two_runs_do_not_share_files(place: Place) -> None:
 
 
 def test_the_disk_can_be_chosen(place: Place, tmp_path: Path) -> None:
-    with launch(Target("duckdb", "file", options={"path": str(tmp_path)}), place, Owner.run()) as server:
+    with launch(Target("duckdb", "file", "duckdb", options={"path": str(tmp_path)}), place, Owner.run()) as server:
         assert server.data_directory is not None
         assert server.data_directory.parent == tmp_path
     assert list(tmp_path.glob("storage-matrix-*")) == []
@@ -46,7 +46,7 @@ def test_the_disk_can_be_chosen(place: Place, tmp_path: Path) -> None:
 def test_a_disk_that_is_not_there_is_named(place: Place, tmp_path: Path) -> None:
     missing = tmp_path / "missing"
     with pytest.raises(UserError) as error:
-        launch(Target("duckdb", "file", options={"path": str(missing)}), place, Owner.run())
+        launch(Target("duckdb", "file", "duckdb", options={"path": str(missing)}), place, Owner.run())
     assert error.value.exit_code == 4
     assert str(error.value) == f'target "duckdb": path {missing}: No such file or directory'
 

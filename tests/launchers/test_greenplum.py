@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -17,7 +15,7 @@ import pytest
 from experiments.model import Target, UserError
 from tasks.launchers import service
 from tasks.launchers.connection import answer, connect
-from tasks.launchers.greenplum import GreenplumCluster, free_ports
+from tasks.launchers.greenplum import GreenplumCluster
 from tasks.launchers.place import Place
 from tasks.launchers.process import started
 from tasks.launchers.reaping import reap_orphans
@@ -27,7 +25,7 @@ from tasks.launchers.server import Owner, SettingsRefused
 from tests.launchers.conftest import temporary_root
 
 GPHOME = os.environ.get("GPHOME") or "/usr/local/gpdb"
-GREENPLUM = Target("greenplum", "greenplum", options={"gphome": [GPHOME], "segments": 2})
+GREENPLUM = Target("greenplum", "greenplum", "greenplum6", options={"gphome": [GPHOME], "segments": 2})
 SEGMENTS = "select count(*) from gp_dist_random('gp_id')"
 
 needs_build = pytest.mark.skipif(
@@ -73,8 +71,8 @@ def test_coordinator_and_segments_answer_with_the_measuring_settings(cluster: Gr
         told.items()
     )
     assert told == cluster.settings
-    assert list(cluster.directories) == ["coordinator", "segment0", "segment1"]
-    assert cluster.data_directory == cluster.directories["coordinator"]
+    assert [node.name for node in cluster.nodes] == ["coordinator", "segment0", "segment1"]
+    assert cluster.data_directory.name == "coordinator"
     assert on_nodes(cluster, "max_connections") == ["50", "150", "150"]
 
 
@@ -180,7 +178,9 @@ def test_a_second_cluster_needs_no_initdb(
 ) -> None:
     """That is most of the time of the first: with it, a cluster takes about ten seconds, without about three."""
     monkeypatch.setattr("tasks.launchers.greenplum._initdb", None)
-    with launch(Target("other", "greenplum", options={"gphome": GPHOME, "segments": "1"}), place, Owner.run()) as one:
+    with launch(
+        Target("other", "greenplum", "greenplum6", options={"gphome": GPHOME, "segments": "1"}), place, Owner.run()
+    ) as one:
         assert answer(one.url, SEGMENTS) == 1
         processes = one.processes()
         assert one.url.password != cluster.url.password
@@ -194,7 +194,7 @@ def test_the_cluster_of_a_killed_run_is_found(
 ) -> None:
     code = f"""
 place = Place.of(Path(os.environ["SM_HOME"]), os.environ | {{"STORAGE_MATRIX_DATA": {str(shared_root)!r}}})
-server = launch(Target("greenplum", "greenplum", options={{"gphome": "{GPHOME}"}}), place, Owner.run())
+server = launch(Target("greenplum", "greenplum", "greenplum6", options={{"gphome": "{GPHOME}"}}), place, Owner.run())
 print(*server.processes(), flush=True)
 time.sleep(60)
 """
@@ -216,7 +216,7 @@ def test_a_run_killed_while_its_cluster_is_made_leaves_nothing_for_long(
 ) -> None:
     code = f"""
 place = Place.of(Path(os.environ["SM_HOME"]), os.environ | {{"STORAGE_MATRIX_DATA": {str(shared_root)!r}}})
-launch(Target("greenplum", "greenplum", options={{"gphome": "{GPHOME}"}}), place, Owner.run())
+launch(Target("greenplum", "greenplum", "greenplum6", options={{"gphome": "{GPHOME}"}}), place, Owner.run())
 """
     run = script(code, home=place.home)
     while not any(place.folder.glob("*/segment1.log")):
@@ -242,13 +242,17 @@ def test_up_and_down(place: Place) -> None:
 @pytest.mark.parametrize("number", ["0", "17", "two", "-1"])
 def test_a_number_of_segments_that_makes_no_sense_is_refused(place: Place, number: str) -> None:
     with pytest.raises(UserError) as error:
-        launch(Target("greenplum", "greenplum", options={"segments": number}), place, Owner.run())
+        launch(Target("greenplum", "greenplum", "greenplum6", options={"segments": number}), place, Owner.run())
     assert str(error.value) == f'target "greenplum": segments = {number}; a number from 1 to 16 is needed'
 
 
 def test_without_an_installation_it_says_where_it_looked(place: Place) -> None:
     with pytest.raises(UserError) as error:
-        launch(Target("greenplum", "greenplum", options={"gphome": ["$GPHOME"]}), Place.of(place.home, {}), Owner.run())
+        launch(
+            Target("greenplum", "greenplum", "greenplum6", options={"gphome": ["$GPHOME"]}),
+            Place.of(place.home, {}),
+            Owner.run(),
+        )
     assert error.value.exit_code == 4
     assert str(error.value) == 'target "greenplum": no initdb, pg_ctl, postgres found; looked at $GPHOME (not set)'
 
@@ -260,16 +264,8 @@ def test_another_build_than_greenplum_6_is_refused(place: Place, tmp_path: Path)
         (programs / name).write_text("#!/bin/sh\necho 'postgres (Greenplum Database) 7.1.0 build dev'\n")
         (programs / name).chmod(0o755)
     with pytest.raises(UserError) as error:
-        launch(Target("greenplum", "greenplum", options={"gphome": str(tmp_path)}), place, Owner.run())
+        launch(Target("greenplum", "greenplum", "greenplum6", options={"gphome": str(tmp_path)}), place, Owner.run())
     assert error.value.exit_code == 4
     assert str(error.value).startswith('target "greenplum": Greenplum 6 is what this launcher starts; ')
     assert str(error.value).endswith(" has postgres (Greenplum Database) 7.1.0 build dev")
     assert list(folders(place)) == []
-
-
-def test_free_ports_differ_and_are_free() -> None:
-    ports = free_ports(5)
-    assert len(set(ports)) == 5
-    for port in ports:
-        with socket.socket() as listener, suppress(ConnectionError):
-            listener.bind(("127.0.0.1", port))

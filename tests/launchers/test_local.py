@@ -15,7 +15,7 @@ import pytest
 from experiments.model import Target, UserError
 from tasks.launchers.connection import answer, connect
 from tasks.launchers.place import Place
-from tasks.launchers.process import started
+from tasks.launchers.process import started, wait_until
 from tasks.launchers.registry import launch
 from tasks.launchers.server import Owner, Server, SettingsRefused
 from tests.launchers.conftest import DEBIAN, EMBEDDED, needs_root, temporary_root
@@ -23,7 +23,7 @@ from tests.launchers.conftest import DEBIAN, EMBEDDED, needs_root, temporary_roo
 BUILDS = [
     pytest.param(EMBEDDED, id="embedded"),
     pytest.param(
-        Target("debian", "local", options={"bin": [str(DEBIAN)], "settings": {"work_mem": "7MB"}}),
+        Target("debian", "local", "postgresql", options={"bin": [str(DEBIAN)], "settings": {"work_mem": "7MB"}}),
         id="debian15",
         marks=pytest.mark.skipif(not DEBIAN.is_dir(), reason=f"no PostgreSQL 15 in {DEBIAN}"),
     ),
@@ -216,6 +216,18 @@ def test_a_killed_postmaster_is_started_again_with_what_was_committed(embedded: 
         assert not embedded.alive()
     embedded.revive()
     assert answer(embedded.url, "select a from kept") == 1
+
+
+@pytest.mark.parametrize("dies", ["a backend", "the postmaster"])
+def test_what_a_dead_session_has_altered_does_not_come_back(embedded: Server, dies: str) -> None:
+    with connect(embedded.url, 5) as connection:
+        connection.execute("alter system set autovacuum = on")
+        connection.execute("select pg_reload_conf()")
+        victim = connection.info.backend_pid if dies == "a backend" else embedded.pid
+        assert victim is not None
+        os.kill(victim, signal.SIGKILL)
+    embedded.revive()
+    assert wait_until(lambda: answer(embedded.url, "show autovacuum") == "off", 10)
 
 
 def test_a_server_that_cannot_come_back_says_why(place: Place) -> None:

@@ -30,7 +30,7 @@ from tasks.session import PostgresSession, open_session
 from tests.launchers.conftest import temporary_root
 
 CANDIDATES = ["$OPENGAUSS_HOME", "/usr/local/opengauss"]
-OPENGAUSS = Target("opengauss", "opengauss", options={"gausshome": CANDIDATES})
+OPENGAUSS = Target("opengauss", "opengauss", "opengauss", options={"gausshome": CANDIDATES})
 HOMES = [Path(home) for home in (os.environ.get("OPENGAUSS_HOME"), CANDIDATES[1]) if home]
 
 needs_build = pytest.mark.skipif(
@@ -170,9 +170,10 @@ def test_a_session_of_ours_works_as_on_any_server(server: OpenGaussServer, sessi
     assert list(json.loads(plan)[0]) == ["Plan", "Triggers", "Total Runtime"]
     session.execute("checkpoint")
     begin = time.monotonic()
-    threading.Timer(0.5, session.cancel).start()
+    threading.Timer(0.5, session.stop).start()
     with pytest.raises(StatementFailed, match="canceling statement due to user request"):
         session.execute("select pg_sleep(30)")
+    session.is_stopped = False
     session.execute("set statement_timeout = 500")
     with pytest.raises(StatementTimeout):
         session.execute("select pg_sleep(30)")
@@ -268,7 +269,9 @@ def test_a_second_server_needs_no_initdb_and_leaves_nothing_however_it_ended(
     server: OpenGaussServer, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tasks.launchers.opengauss._initdb", None)
-    target = Target("other", "opengauss", options={"gausshome": CANDIDATES, "settings": {"work_mem": "7MB"}})
+    target = Target(
+        "other", "opengauss", "opengauss", options={"gausshome": CANDIDATES, "settings": {"work_mem": "7MB"}}
+    )
     with launch(target, place, Owner.run()) as other:
         assert answer(other.url, "show work_mem") == "7MB"
         assert other.url.password != server.url.password
@@ -294,7 +297,7 @@ def test_the_server_of_a_killed_run_is_found(
 ) -> None:
     code = f"""
 place = Place.of(Path(os.environ["SM_HOME"]), os.environ | {{"STORAGE_MATRIX_DATA": {str(shared_root)!r}}})
-server = launch(Target("opengauss", "opengauss", options={{"gausshome": {CANDIDATES}}}), place, Owner.run())
+server = launch(Target("opengauss", "opengauss", "opengauss", options={{"gausshome": {CANDIDATES}}}), place, Owner.run())
 print(server.pid, flush=True)
 time.sleep(60)
 """
@@ -324,7 +327,7 @@ def test_up_and_down(server: OpenGaussServer, place: Place) -> None:
 
 
 def test_without_an_installation_it_says_where_it_looked(place: Place) -> None:
-    target = Target("opengauss", "opengauss", options={"gausshome": ["$OPENGAUSS_HOME", "/nowhere"]})
+    target = Target("opengauss", "opengauss", "opengauss", options={"gausshome": ["$OPENGAUSS_HOME", "/nowhere"]})
     with pytest.raises(UserError) as error:
         launch(target, Place.of(place.home, {}), Owner.run())
     assert error.value.exit_code == 4
@@ -341,7 +344,7 @@ def test_an_initdb_that_fails_says_why_and_leaves_nothing(place: Place, shared_r
         (programs / name).write_text("#!/bin/sh\necho 'gs_initdb: ERROR: no space left'\nexit 1\n")
     for path in [programs.parent, programs, *programs.iterdir()]:
         path.chmod(0o755)
-    target = Target("opengauss", "opengauss", options={"gausshome": str(programs.parent)})
+    target = Target("opengauss", "opengauss", "opengauss", options={"gausshome": str(programs.parent)})
     with pytest.raises(UserError) as error:
         launch(target, place, Owner.run())
     assert str(error.value) == 'target "opengauss": gs_initdb failed: no space left'

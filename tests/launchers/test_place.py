@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,24 @@ def test_a_root_that_is_a_file_or_cannot_be_made_is_refused(tmp_path: Path) -> N
     assert refusal(place_at(file / "below")) == (
         f"{file / 'below'}: cannot make the directory for server files (Not a directory); set $STORAGE_MATRIX_DATA"
     )
+
+
+def test_cells_are_measured_by_one_run_at_a_time(tmp_path: Path) -> None:
+    environ = {"STORAGE_MATRIX_DATA": str(tmp_path / "root")}
+    one, other = Place.of(tmp_path / "one", environ), Place.of(tmp_path / "other", environ)
+    told: list[str] = []
+    waits, measures = threading.Event(), threading.Event()
+
+    def measure() -> None:
+        with other.host_alone(waits.set):
+            told.append("other")
+            measures.set()
+
+    with one.host_alone(lambda: told.append("one waits")):
+        thread = threading.Thread(target=measure)
+        thread.start()
+        assert waits.wait(10)
+        assert not measures.is_set()
+        told.append("one")
+    thread.join(10)
+    assert told == ["one", "other"]

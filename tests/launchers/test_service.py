@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -54,10 +55,30 @@ def test_it_is_used_by_one_run_after_the_other(place: Place, postmaster: int) ->
         assert answer(server.url, "select a from kept") == 1
 
 
+def test_what_up_was_told_holds_for_runs_until_down(place: Place) -> None:
+    told = replace(EMBEDDED, options={**EMBEDDED.options, "settings": {"work_mem": "7MB"}}, declared=EMBEDDED.options)
+    service.up(told, place).close()
+    with acquire(EMBEDDED, place, Owner.run()) as server:
+        assert answer(server.url, "show work_mem") == "7MB"
+    otherwise = replace(told, options={**EMBEDDED.options, "settings": {"work_mem": "8MB"}})
+    with pytest.raises(UserError) as error:
+        service.up(otherwise, place)
+    assert str(error.value) == 'target "embedded": it is up with other options; storage-matrix target down embedded'
+    service.down(EMBEDDED, place)
+
+
 def test_up_twice_is_up_once(place: Place, postmaster: int) -> None:
     with service.up(EMBEDDED, place) as server:
         assert server.pid == postmaster
     assert started(postmaster)
+
+
+def test_two_ups_at_once_are_one(place: Place, script: Script) -> None:
+    both = [script(UP, home=place.home) for _ in range(2)]
+    told = [one.communicate(timeout=60)[0] for one in both]
+    assert told[0]
+    assert told[0] == told[1]
+    assert len(list(folders(place))) == 1
 
 
 def test_down_ends_it_and_a_second_down_says_that_it_is_not_up(place: Place, postmaster: int) -> None:
@@ -108,7 +129,7 @@ def test_two_runs_do_not_measure_on_it_at_once_and_it_is_not_taken_down_under_a_
 
 
 def test_one_that_is_up_with_other_options_is_not_used(place: Place, postmaster: int) -> None:
-    changed = Target("embedded", "local", options={"bin": "embedded", "settings": {"work_mem": "5MB"}})
+    changed = Target("embedded", "local", "postgresql", options={"bin": "embedded", "settings": {"work_mem": "5MB"}})
     with pytest.raises(UserError) as error:
         acquire(changed, place, Owner.run())
     assert str(error.value) == ('target "embedded": it is up with other options; storage-matrix target down embedded')
@@ -116,7 +137,7 @@ def test_one_that_is_up_with_other_options_is_not_used(place: Place, postmaster:
 
 
 def test_another_target_and_another_home_do_not_see_it(place: Place, postmaster: int) -> None:
-    assert find_user_server(Target("other", "local", options={"bin": "embedded"}), place) is None
+    assert find_user_server(Target("other", "local", "postgresql", options={"bin": "embedded"}), place) is None
     elsewhere = Place.of(place.home / "elsewhere", place.environ)
     assert find_user_server(EMBEDDED, elsewhere) is None
 
@@ -151,13 +172,13 @@ def test_a_target_without_a_server_to_start_says_so(place: Place) -> None:
         service.up(DUCKDB, place)
     assert str(error.value) == ('target "duckdb": DuckDB has no server to start; runs make its files as they need them')
     with pytest.raises(UserError) as error:
-        service.up(Target("prod", "dsn", options={"url": "postgresql://db"}), place)
+        service.up(Target("prod", "dsn", "postgresql", options={"url": "postgresql://db"}), place)
     assert str(error.value) == 'target "prod": not a server that storage-matrix starts or stops (launcher dsn)'
 
 
 def test_an_unknown_launcher_names_the_known_ones(place: Place) -> None:
     with pytest.raises(UserError) as error:
-        launch(Target("x", "docker"), place, Owner.run())
+        launch(Target("x", "docker", "postgresql"), place, Owner.run())
     assert str(error.value) == 'target "x": no launcher "docker"; there are local, file, dsn, greenplum, opengauss'
 
 

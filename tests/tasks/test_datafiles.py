@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,6 @@ import pytest
 
 from experiments.model import Column, DataFile, Experiment
 from tasks.datafiles import RowFile
-from tasks.dialects.digests import row_digest
 from tasks.errors import StatementFailed
 
 COLUMNS = (Column("id", "integer"), Column("v", "text"))
@@ -22,7 +22,9 @@ EXPERIMENT = Experiment(
     "mine", "?", {}, {}, COLUMNS, "id", 1, None, {}, (), (), (), {}, (), {"odd.sql": ODD}, "",
     files={"odd": DataFile("odd", "csv"), "tabs": DataFile("odd", "text")},
 )  # fmt: skip
-ROWS = [(1, "plain"), (2, None), (3, ""), (4, 'a,"b"'), (5, "Zoë"), (9, " ")]
+# Count and sums of what md5sum says of 1:15:plain, 1:2:, 1:30:, 1:45:a,"b", 1:54:Zoë and 1:91: with the space behind it,
+# seven digits at a time.
+DIGEST = "6:812876115:959713461:715435816:902207471"
 
 
 def file_in(directory: Path, name: str = "odd", last: int = 9, **changes: object) -> RowFile:
@@ -34,7 +36,7 @@ def test_the_digest_is_that_of_the_rows(tmp_path: Path, name: str) -> None:
     file = file_in(tmp_path, name)
     file.make()
 
-    assert file.digest == ":".join(map(str, row_digest(ROWS, COLUMNS)))
+    assert file.digest == DIGEST
     assert file.rows == 6
     assert file_in(tmp_path, name).digest == file.digest
 
@@ -78,6 +80,32 @@ def test_a_server_reads_it_under_a_name_in_its_own_directory(tmp_path: Path) -> 
 
     assert file.server_path.parent == exchange
     assert file.server_path.samefile(file.path)
+    assert stat.S_IMODE(file.server_path.stat().st_mode) == 0o644
+
+
+def test_a_copy_across_disks_is_there_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    exchange = tmp_path / "exchange"
+    exchange.mkdir()
+    file = RowFile.of(EXPERIMENT, "odd", {"last": 9}, tmp_path / "data", exchange)
+
+    def cross_device(*_: object) -> None:
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+    def half(source: Path, target: Path) -> None:
+        target.write_text("1,pl")
+        assert not file.server_path.exists(), "killed now, it would be taken for whole"
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.link", cross_device)
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr("shutil.copyfile", half)
+        with pytest.raises(KeyboardInterrupt):
+            file.make()
+    assert list(exchange.iterdir()) == []
+    file.make()
+
+    assert list(exchange.iterdir()) == [file.server_path]
+    assert file.server_path.read_bytes() == file.path.read_bytes()
     assert stat.S_IMODE(file.server_path.stat().st_mode) == 0o644
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from experiments.model import Column
+from experiments.model import Column, Level
 from tasks.context import CellContext, CellFailed
 from tasks.dialects.contract import SizeQuery
 from tasks.dialects.registry import dialect_named
@@ -135,14 +135,35 @@ def test_the_clock_starts_on_a_settled_server_and_a_checkpoint_that_changes_noth
     into = sized([TOTAL], total=[(None, 1)])
     into.experiment = replace(into.experiment, sql={"count.sql": "select 1"})
     into.session.execute("update")
+    run(step("vacuum", "settle", mode="settle"), into)
     run(query, into)
     run(query, into)
     run(SIZE, into)
-    assert sent(into)[:4] == ["update", "checkpoint", "select 1", "select 1"]
+    assert sent(into)[:5] == ["update", f"vacuum {into.table}", "checkpoint", "select 1", "select 1"]
     assert sent(into).count("checkpoint") == 1
     into.session.execute("update")
     run(query, into)
     assert sent(into).count("checkpoint") == 2
+
+
+@pytest.mark.parametrize(("levels", "checkpoints"), [({"orientation": "heap"}, 3), ({"orientation": "ao_row"}, 1)])
+def test_a_scan_that_may_have_set_hint_bits_leaves_pages_to_write(levels: dict[str, Level], checkpoints: int) -> None:
+    query = step("query", "count", repeats=1, warmups=0, explain=False)
+    into = context(query, sql={"count": "select 1"}, levels=levels)
+    into.target.dialect = dialect_named("greenplum6")
+    into.session.execute("update")
+    for _ in range(3):
+        run(query, into)
+    assert sent(into).count("checkpoint") == checkpoints
+
+
+@pytest.mark.parametrize(("rows", "checkpoints"), [([], 1), ([(1,)], 2)])
+def test_a_new_table_leaves_nothing_to_write_unless_it_has_rows(rows: list[Any], checkpoints: int) -> None:
+    into = context(sql={"create": "create table {{table}} as select 1", "load": "insert"}, answers={"select 1": rows})
+    into.checkpoint()
+    run(step("create", "create"), into)
+    into.settle()
+    assert sent(into).count("checkpoint") == checkpoints
 
 
 def test_without_warm_ups_the_plan_comes_first() -> None:

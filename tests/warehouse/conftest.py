@@ -199,7 +199,7 @@ def make_run(experiment: Experiment, matrix: Matrix, results: tuple[CellResult, 
     ) -> RunLedger:
         request = Request(
             experiment=experiment or default_experiment,
-            targets=(Target("gp", "greenplum"),),
+            targets=(Target("gp", "greenplum", "greenplum6"),),
             profile="quick",
             parameters={"rows": 20_000, "data_seed": 1},
             only={},

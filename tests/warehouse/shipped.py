@@ -42,7 +42,7 @@ def judged(
     request: Request, home: Path, measured: Measured, change: Change, only: Collection[str] = ()
 ) -> dict[str, Verdict]:
     """The verdicts, by name, on a run in which each cell gave what ``measured`` says, after ``change``."""
-    dialects = {target.name: dialect_named(target.dialect or "postgresql") for target in request.targets}
+    dialects = {target.name: dialect_named(target.dialect) for target in request.targets}
     matrix = expand(request, dialects)
     ledger = RunLedger.create(home, request, matrix, {name: dialect.lineage for name, dialect in dialects.items()})
     good = [
@@ -94,6 +94,16 @@ def _each(chosen: Chosen, changed: Callable[[Measurement], Measurement | None]) 
                 yield kept
 
     return change
+
+
+def in_one_cell(metric: str, change: Change) -> Change:
+    """Nothing but the last cell that has ``metric`` changes."""
+
+    def changed(results: list[CellResult]) -> list[CellResult]:
+        last = max(n for n, result in enumerate(results) if any(m.metric == metric for m in result.measurements))
+        return [*results[:last], *change([results[last]]), *results[last + 1 :]]
+
+    return changed
 
 
 def first_failed(results: list[CellResult]) -> list[CellResult]:

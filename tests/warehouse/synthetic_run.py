@@ -202,7 +202,7 @@ def _experiment(name: str, factors: tuple[Factor, ...], published: tuple[Publish
 
 
 def _request(experiment: Experiment, targets: Sequence[str]) -> Request:
-    places = tuple(Target(name, "file" if name == "duckdb" else "local") for name in targets)
+    places = tuple(Target(name, "file" if name == "duckdb" else "local", LINEAGES[name][0]) for name in targets)
     return Request(experiment, places, "quick", experiment.parameters, {}, None, 20261130, 600.0)
 
 

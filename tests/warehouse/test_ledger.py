@@ -54,6 +54,12 @@ def test_only_the_last_attempt_counts(tmp_path, make_run, results):
     assert [(cell.attempt, cell.status) for cell in ledger.cells() if cell.cell == results[0].cell] == [(10, "failed")]
 
 
+def test_every_attempt_is_there_to_be_read(tmp_path, make_run, results):
+    ledger = make_run(tmp_path, [replace(results[0], status="failed"), replace(results[0], attempt=2)])
+    assert [(one.attempt, one.status) for one in ledger.attempts()] == [(1, "failed"), (2, "ok")]
+    assert [(one.attempt, one.status) for one in ledger.cells()] == [(2, "ok")]
+
+
 def test_an_attempt_is_written_once(tmp_path, make_run, results):
     with pytest.raises(FileExistsError):
         make_run(tmp_path).write_cell(results[0])

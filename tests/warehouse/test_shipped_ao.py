@@ -15,6 +15,7 @@ from tests.warehouse.shipped import (
     Measured,
     as_it_is,
     first_lost,
+    in_one_cell,
     judged,
     judged_one,
     one,
@@ -162,4 +163,25 @@ def test_wrong_data_fails(tmp_path: Path, name: str, expectation: str) -> None:
 def test_missing_or_doubtful_data_is_inconclusive(tmp_path: Path, name: str, expectation: str) -> None:
     request, shipped = shipped_request(name, tmp_path, targets=("greenplum",)), EXPERIMENTS[name]
     verdict = judged_one(request, tmp_path, shipped.measured, shipped.missing[expectation], expectation)
+    assert verdict.outcome == "inconclusive", verdict
+
+
+@pytest.mark.parametrize("name", ["ao_toast", "ao_block_size"])
+def test_other_rows_in_one_table_fail(tmp_path: Path, name: str) -> None:
+    request = shipped_request(name, tmp_path, targets=("greenplum",))
+    change = in_one_cell("row_digest", put(None, values("row_digest"), f"{request.parameters['rows']}:9:9:9:9"))
+    assert judged_one(request, tmp_path, EXPERIMENTS[name].measured, change, "same_rows").outcome == "fail"
+
+
+@pytest.mark.parametrize("name", ["ao_toast", "ao_block_size"])
+def test_one_table_without_a_digest_is_inconclusive(tmp_path: Path, name: str) -> None:
+    request = shipped_request(name, tmp_path, targets=("greenplum",))
+    change = in_one_cell("row_digest", without(values("row_digest")))
+    assert judged_one(request, tmp_path, EXPERIMENTS[name].measured, change, "same_rows").outcome == "inconclusive"
+
+
+def test_lookups_that_nobody_timed_are_inconclusive(tmp_path: Path) -> None:
+    request = shipped_request("ao_block_size", tmp_path, targets=("greenplum",))
+    change = without(values("query_time", blocksize="2MB"))
+    verdict = judged_one(request, tmp_path, block_size, change, "lookups_like_small_blocks")
     assert verdict.outcome == "inconclusive", verdict

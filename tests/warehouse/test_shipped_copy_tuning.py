@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from experiments.model import Cell, Measurement, Request
+from experiments.model import Cell, CellResult, Measurement, Request
 from tests.warehouse.shipped import (
     Change,
     Chosen,
@@ -111,6 +112,23 @@ def test_wrong_data_fails(request_: Request, tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", MISSING)
 def test_missing_data_is_inconclusive(request_: Request, tmp_path: Path, name: str) -> None:
     assert judged_one(request_, tmp_path, measured, MISSING[name], name).outcome == "inconclusive"
+
+
+@pytest.mark.parametrize("name", ["tuned_opengauss_close", "shared_buffers_first"])
+def test_without_one_rung_the_best_is_not_known(request_: Request, tmp_path: Path, name: str) -> None:
+    lost = without(value_of("commit_time", "opengauss", "thread pool"))
+    assert judged_one(request_, tmp_path, measured, lost, name).outcome == "inconclusive"
+
+
+@pytest.mark.parametrize("name", ["tuned_opengauss_close", "shared_buffers_first"])
+def test_a_rung_that_the_server_refuses_is_not_its_best(request_: Request, tmp_path: Path, name: str) -> None:
+    def refused(results: list[CellResult]) -> list[CellResult]:
+        return [
+            replace(one, status="unsupported", measurements=()) if one.cell.levels.get("rung") == "thread pool" else one
+            for one in results
+        ]
+
+    assert judged_one(request_, tmp_path, measured, refused, name).outcome == "pass"
 
 
 def test_few_rows_cannot_say_what_the_study_saw(tmp_path: Path) -> None:

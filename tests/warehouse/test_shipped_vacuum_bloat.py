@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,12 @@ def size_from(first: int, **levels: object) -> Chosen:
     )
 
 
+def size_in(number: int, **levels: object) -> Chosen:
+    """The size in one round alone."""
+    later = size_from(number, **levels)
+    return lambda cell, found: later(cell, found) and found.round == number
+
+
 def metric(name: str) -> Chosen:
     return lambda cell, found: found.metric == name
 
@@ -130,6 +137,15 @@ MISSING: dict[str, Change] = {
     "rows_stay": without(lambda cell, found: found.metric == "result_digest" and cell.levels["updates"] == 5),
     "cells_ended_well": first_lost,
 }
+MISSING_IN_ONE_TABLE: dict[str, Change] = {
+    "slower_after_one_update": without(count_in(1, updates=6, vacuum="none")),
+    "slower_after_two_updates": without(count_in(2, updates=6, vacuum="none")),
+    "slower_after_five_updates": without(count_in(5, updates=6, vacuum="none")),
+    "slower_after_six_updates": without(count_in(6, updates=6, vacuum="none")),
+    "space_is_used_again": without(size_in(5, updates=1, vacuum="VACUUM")),
+    "vacuum_between_batches": without(size_in(18, updates=1, vacuum="VACUUM")),
+    "half_full_pages_do_not_grow": without(size_in(2, updates=6, vacuum="none")),
+}
 
 
 def test_the_studys_own_figures_pass(request_: Request, tmp_path: Path) -> None:
@@ -157,6 +173,22 @@ def test_wrong_data_fails(request_: Request, tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", MISSING)
 def test_missing_data_is_inconclusive(request_: Request, tmp_path: Path, name: str) -> None:
     assert judged_one(request_, tmp_path, measured, MISSING[name], name).outcome == "inconclusive"
+
+
+@pytest.mark.parametrize("name", MISSING_IN_ONE_TABLE)
+def test_the_other_tables_do_not_make_up_for_one(request_: Request, tmp_path: Path, name: str) -> None:
+    verdict = judged_one(request_, tmp_path, measured, MISSING_IN_ONE_TABLE[name], name)
+    assert verdict.outcome == "inconclusive"
+
+
+def test_a_table_that_failed_is_counted(request_: Request, tmp_path: Path) -> None:
+    def change(results: list[CellResult]) -> list[CellResult]:
+        failed = next(one for one in results if one.cell.levels.get("updates") == 6)
+        return [replace(one, status="failed") if one is failed else one for one in results]
+
+    verdict = judged_one(request_, tmp_path, measured, change, "slower_after_six_updates")
+    assert verdict.outcome == "inconclusive"
+    assert "1 of 4 cells gave no time" in verdict.detail
 
 
 def test_cells_beside_which_the_host_was_busy_do_not_count(request_: Request, tmp_path: Path) -> None:

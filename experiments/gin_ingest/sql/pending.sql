@@ -8,8 +8,10 @@ with family as (
     where h.inhparent = {{table_name}}::regclass and a.amname = 'gin'
 ),
 list as (
-    select sum(g.pending_pages) as pages, sum(g.pending_tuples) as tuples
+    select sum(g.pending_pages) as pages, sum(g.pending_tuples) as tuples, max(g.pending_pages) as longest
     from family as f, lateral pgstatginindex(f.indexrelid::regclass) as g
 )
 select m.metric, m.value
-from list, lateral (values ('pending_pages', list.pages), ('pending_tuples', list.tuples)) as m(metric, value)
+from list, lateral (
+    values ('pending_pages', list.pages), ('pending_tuples', list.tuples), ('longest_pending_list', list.longest)
+) as m(metric, value)
