@@ -6,6 +6,7 @@ and listed in the coordinator's catalog.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -30,7 +31,7 @@ from tasks.launchers.launched import (
 from tasks.launchers.place import Place
 from tasks.launchers.ports import free_ports
 from tasks.launchers.postmaster import Postmaster, discard
-from tasks.launchers.process import Account, account_for
+from tasks.launchers.process import Account, account_for, wait_until
 from tasks.launchers.record import ServerFolder
 from tasks.launchers.server import Owner
 from tasks.launchers.settings import GREENPLUM, GREENPLUM_HIDDEN, machine_memory, measuring, shared_buffers
@@ -48,6 +49,20 @@ class GreenplumCluster(LaunchedServer):
         names = node_names(len(folder.record.ports))
         super().__init__(target, folder, [_node(folder, programs, name) for name in names])
         self.url = socket_url(folder, folder.record.ports[0])
+        self._started = 0
+
+    def _start_nodes(self) -> None:
+        """Never twice within a second: the coordinator counts its transactions anew, and tells its starts apart by it.
+
+        Segments would take what was committed before for something yet to come, and not show it (gpdb 6X, cdbtm.c:
+        shmDistribTimeStamp).
+        """
+        if self.nodes[0].pid() is not None:
+            super()._start_nodes()
+            return
+        wait_until(lambda: int(time.time()) > self._started, 2)
+        super()._start_nodes()
+        self._started = int(time.time())
 
     def configure(self) -> None:
         for content, (node, port) in enumerate(zip(self.nodes, self.folder.record.ports, strict=True), start=-1):
