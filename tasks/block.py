@@ -8,14 +8,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from experiments.matrix import owned_steps
+from experiments.matrix import owned_steps, step_is_for
 from experiments.model import Block, Cell, CellResult, Experiment, Status, Step, UserError
 from experiments.settings import settings_of
 from tasks import canary
 from tasks.context import CellContext, CellFailed, CellUnsupported, now
 from tasks.errors import ServerGone, StatementFailed, StatementTimeout
 from tasks.launchers.server import SettingsRefused
-from tasks.steps.registry import runner
+from tasks.steps.registry import runner, unmet
 from tasks.target_run import TargetRun, place_levels
 
 
@@ -147,6 +147,9 @@ class BlockRun:
     def _run_steps(self, context: CellContext) -> End:
         loading = not self._loaded
         step = None
+        steps = owned_steps(self.experiment, context.cell.levels, self.target.dialect.lineage, loading=loading)
+        if loading and (lack := self._lack(context)) is not None:
+            return End("unsupported", lack)
         try:
             if loading:
                 for file in context.files.values():
@@ -154,7 +157,7 @@ class BlockRun:
                 with self.target.session.lightly():
                     for statement in self._place.setup:
                         self.target.session.execute(statement)
-            for step in owned_steps(self.experiment, context.cell.levels, self.target.dialect.lineage, loading=loading):
+            for step in steps:
                 self._run_step(step, context)
         except (CellFailed, CellUnsupported, StatementFailed, ServerGone, UserError) as error:
             self.server_gone = isinstance(error, ServerGone) or self._lost_a_node(error)
@@ -166,6 +169,12 @@ class BlockRun:
         finally:
             self._loaded = True
         return End("ok")
+
+    def _lack(self, context: CellContext) -> str | None:
+        """What the target lacks for a step of the cell, those of its series among them."""
+        levels, lineage = context.cell.levels, self.target.dialect.lineage
+        steps = (step for step in self.experiment.steps if step_is_for(step, lineage, levels))
+        return next(filter(None, (unmet(step, context) for step in steps)), None)
 
     def _run_step(self, step: Step, context: CellContext) -> None:
         """What an earlier pass has recorded of the load is not recorded again: this one only brings the rows back."""

@@ -15,11 +15,16 @@ SPARE = 16
 """Locks that a session needs beside those of the family: catalogs, the transaction itself."""
 
 
+def unmet(context: CellContext) -> str | None:
+    """Without inheritance there is no family."""
+    if context.dialect.child_sql(context.table, 0) is None:
+        return f"{context.dialect.name} has no tables that inherit from another one"
+    return None
+
+
 def run(step: Step, context: CellContext) -> None:
     """Make ``count`` children; what undoes it is left for the end of the block."""
     count, per_batch = context.option(step, "count"), step.options["per_batch"]
-    if context.dialect.child_sql(context.table, 0) is None:
-        raise CellUnsupported(f"{context.dialect.name} has no tables that inherit from another one")
     raised = make_room_for_locks(count, context.option(step, "readers"), context)
     seconds = 0.0
     with context.costs(step.name):

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from experiments.model import Step
-from tasks.context import CellContext, CellFailed, CellUnsupported
+from tasks.context import CellContext, CellFailed
 from tasks.errors import ServerGone, StatementTimeout
 from tasks.pgbench_output import Interval, Summary, complaints, read_progress, read_summary, was_aborted
 from tasks.programs import find_program, program_environment
@@ -16,13 +16,17 @@ from tasks.programs import find_program, program_environment
 METHOD = "pgbench -M {} -c {} -j {} -T {}"
 
 
+def unmet(context: CellContext) -> str | None:
+    """Without the program there is nothing to run."""
+    if find_program(context.server, "pgbench") is None:
+        return f"{context.cell.target} has no pgbench beside its programs, and there is none on the path"
+    return None
+
+
 def run(step: Step, context: CellContext) -> None:
     """Run sql/<name>.sql for ``seconds`` by ``clients``; raises ``CellFailed`` where too much of it failed."""
     program = find_program(context.server, "pgbench")
-    if program is None:
-        raise CellUnsupported(
-            f"{context.cell.target} has no pgbench beside its programs, and there is none on the path"
-        )
+    assert program is not None
     script = context.step_sql(step)
     context.settle()
     with tempfile.TemporaryDirectory() as directory, context.costs(step.name):
@@ -30,7 +34,7 @@ def run(step: Step, context: CellContext) -> None:
         file.write_text(script, encoding="utf-8")
         ended = _ended(program, [*_options(step, context), "-f", str(file)], context)
     # Other sessions than ours have changed the table.
-    context.session.is_settled = False
+    context.session.is_settled = context.session.is_hinted = False
     summary = read_summary(ended.stdout)
     if summary is not None:
         _record_summary(step, context, summary)

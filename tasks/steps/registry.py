@@ -1,4 +1,4 @@
-"""Find the code of a kind of step: ``tasks.steps.<kind>`` with a function ``run(step, context)``."""
+"""The code of a kind of step: ``tasks.steps.<kind>`` with ``run(step, context)`` and perhaps ``unmet(context)``."""
 
 from __future__ import annotations
 
@@ -10,6 +10,12 @@ from experiments.model import Step
 from tasks.context import CellContext
 
 Runner = Callable[[Step, CellContext], None]
+
+
+def unmet(step: Step, context: CellContext) -> str | None:
+    """What the target lacks for this step, asked before anything is created; None where nothing is known to."""
+    needs = getattr(import_module(f"tasks.steps.{step.kind}"), "unmet", None)
+    return needs(context) if needs is not None else None
 
 
 def runner(kind: str) -> Runner:

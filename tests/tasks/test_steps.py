@@ -21,7 +21,7 @@ from tasks.errors import ServerGone, StatementFailed, StatementTimeout
 from tasks.session import LoggedSession
 from tasks.steps.children import locks_needed
 from tasks.steps.query import is_stable
-from tasks.steps.registry import runner
+from tasks.steps.registry import runner, unmet
 
 TABLE = 'storage_matrix."t_b1"'
 DIGEST = [(10, 1, 2, 3, 4)]
@@ -587,11 +587,15 @@ def test_a_dead_server_is_told_from_a_failed_run(pgbench: Callable[..., CellCont
         run(INGEST, into)
 
 
-def test_without_pgbench_the_cell_is_unsupported(tmp_path: Path) -> None:
+def test_what_a_step_needs_is_asked_before_it(tmp_path: Path) -> None:
     into = context(INGEST, sql={"ingest": "select 1"}, server=FakeServer(tmp_path))
+    family = step("children", "family", count=3)
 
-    with pytest.raises(CellUnsupported, match="here has no pgbench beside its programs"):
-        run(INGEST, into)
+    assert unmet(INGEST, into) == "here has no pgbench beside its programs, and there is none on the path"
+    assert (unmet(family, into), unmet(COUNT, into)) == (None, None)
+    into.target.dialect = dialect_named("duckdb")
+    assert unmet(family, into) == "duckdb has no tables that inherit from another one"
+    assert sent(into) == []
 
 
 def test_the_cleanup_is_counted_against_the_transactions(pgbench: Callable[..., CellContext]) -> None:
