@@ -13,7 +13,11 @@ from experiments.reading import Section
 from experiments.template import check, render
 
 FRAMES = "expect/"
-COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+COMMENT = r"--[^\n]*|/\*.*?\*/"
+QUOTED = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(\w*)\$.*?\$\1\$"
+ASIDE = re.compile(f"{QUOTED}|{COMMENT}", re.DOTALL)
+"""What looks like SQL in a text or a comment is none."""
+WRITES = re.compile(r"\b(?:insert\s+into|delete\s+from|merge\s+into|update\s+\S+\s+set)\b", re.IGNORECASE)
 QUERIES = ("select", "with", "values", "table", "from", "show", "explain")
 
 
@@ -80,12 +84,20 @@ def check_sql(sql: Mapping[str, str], uses: Iterable[Use], dialects: Collection[
 
 
 def _check_statement(text: str, use: Use, where: str) -> None:
-    statement = COMMENT.sub("", text).strip()
+    statement = ASIDE.sub(" ", text).strip().rstrip("; \n")
     if not statement:
         raise UserError(f"{where}: there is no statement in it")
+    if not use.reads:
+        return
+    key = quoted(use.key)
     word = re.split(r"\W", statement.lstrip("( \n"), maxsplit=1)[0].lower()
-    if use.reads and word not in QUERIES:
-        raise UserError(f"{where}: {quoted(use.key)} reads, this begins with {word}; what writes is a step of its own")
+    if word not in QUERIES:
+        raise UserError(f"{where}: {key} reads, this begins with {word}; what writes is a step of its own")
+    if ";" in statement:
+        raise UserError(f"{where}: {key} is one query, but there are several statements in it")
+    if writes := WRITES.search(statement):
+        what = " ".join(writes[0].lower().split())
+        raise UserError(f"{where}: {key} reads, this has {what} in it; what writes is a step of its own")
 
 
 def _use_of(file: str) -> str:

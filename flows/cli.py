@@ -38,6 +38,7 @@ app = App(
     name="storage-matrix",
     help="How should this table be stored? Declared experiments answer it: run them, keep the numbers, judge them.",
     help_format="plaintext",
+    suppress_keyboard_interrupt=False,
     version=_version,
     default_parameter=Parameter(negative="", show_default=False),
     help_epilogue="""\

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import signal
 import sys
@@ -22,6 +23,7 @@ from flows.usage import complaint
 def ended(command: Callable[[], int], *, debug: bool) -> int:
     """Run ``command`` and give its exit code; no exception leaves. ``debug`` shows its traceback first."""
     signal.signal(signal.SIGTERM, _interrupt)
+    _open_output()
     try:
         code = command()
         sys.stdout.flush()
@@ -38,9 +40,10 @@ def ended(command: Callable[[], int], *, debug: bool) -> int:
 
 def _told(error: BaseException) -> tuple[str, int]:
     """The sentence and the exit code of an error."""
-    if isinstance(error, KeyboardInterrupt):
-        return "interrupted", INTERRUPTED
     words = " ".join(str(error).split())
+    if isinstance(error, KeyboardInterrupt) or (isinstance(error, RuntimeError) and "interrupted" in words):
+        # DuckDB says it in its own way.
+        return "interrupted", INTERRUPTED
     if isinstance(error, UserError):
         return words, error.exit_code
     if isinstance(error, CycloptsError):
@@ -78,6 +81,14 @@ def sigterm_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGTERM, former)
         if told and callable(former):
             former(*told[0])
+
+
+def _open_output() -> None:
+    """Something to write to where the caller has closed it, and no letter that its encoding lacks ends a command."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - it lasts as long as the process
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _close_output() -> None:

@@ -29,9 +29,10 @@ def check_run(home: Path, run: str, *, as_json: bool) -> int:
     if as_json:
         print_json({"run_id": ledger.run_id, "exit_code": code, "verdicts": [vars(verdict) for verdict in verdicts]})
     else:
-        from warehouse.tables import verdict_table
+        from warehouse.tables import verdict_tables
 
-        standard_output().print(verdict_table(run_database(ledger.directory)))
+        for table in verdict_tables(run_database(ledger.directory)):
+            standard_output().print(table)
     return code
 
 

@@ -65,11 +65,12 @@ def run_and_show(home: Path, ask: Ask, *, as_json: bool) -> int:
 
 def show_results(console: Console, database: DuckDBPyConnection) -> None:
     """The tables of one run, and what could not be measured."""
-    from warehouse.tables import failure_lines, result_table, unsupported_lines, verdict_table
+    from warehouse.tables import failure_lines, result_table, unsupported_lines, verdict_tables
 
     for table in result_table(database):
         console.print(table)
-    console.print(verdict_table(database))
+    for table in verdict_tables(database):
+        console.print(table)
     for line in unsupported_lines(database):
         console.print(line, style="yellow", soft_wrap=True)
     for line in failure_lines(database):

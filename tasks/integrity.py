@@ -25,12 +25,12 @@ def check_rows(step: Step, context: CellContext, wanted: tuple[str, str] | None 
     context.record(step.name, "rows", count, "count(*) in the digest")
     context.record(step.name, "row_digest", None, method, text=digest)
     if count == 0:
-        raise CellFailed(f"step {step.name} left the table empty")
+        raise CellFailed("the table is empty after it")
     experiment, levels = context.experiment, context.cell.levels
     rows = f"{levels.get(experiment.rows_by or '', 'rows')} x {levels.get(experiment.times or '', 1)}"
     first = wanted or context.seen.setdefault(rows, (digest, context.cell.target))
     if first[0] != digest:
-        raise CellFailed(f"step {step.name}: digest {digest} differs from {first[0]} on {first[1]}: not the same rows")
+        raise CellFailed(f"digest {digest} differs from {first[0]} on {first[1]}: not the same rows")
 
 
 def _digest(context: CellContext) -> tuple[str, str]:

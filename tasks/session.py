@@ -216,6 +216,11 @@ class DuckDBSession(LoggedSession):
         try:
             result = self._connection.execute(sql)
             return result.fetchall() if result.description else []
+        except RuntimeError as error:
+            # So it tells of a signal that it has noticed itself.
+            if "interrupted" in str(error):
+                raise KeyboardInterrupt from error
+            raise
         except duckdb.InterruptException as error:
             if expired.is_set():
                 raise StatementTimeout(f"no end after {self.timeout:g} s", None) from None

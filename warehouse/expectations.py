@@ -83,6 +83,8 @@ def _judgement(finding: Finding) -> str:
     if finding.judged is None:
         return f"the frame as a whole gave {readable(finding.observed)}"
     bad = len(finding.unexpected)
+    if finding.judged == 1:
+        return "the one row breaks it" if bad else "the one row meets it"
     rows = counted(finding.judged, "row")
     return f"{bad} of {rows} break it" if bad else f"all {rows} meet it"
 

@@ -87,10 +87,10 @@ def verdicts(connection: DuckDBPyConnection) -> list[Row]:
 
 
 def broken_rows(verdict: Row) -> list[str]:
-    """The rows that broke a check which failed, in words; levels among them are spelled out."""
+    """The rows that broke a check which failed, in their own words (``told``) or spelled out with their levels."""
     if verdict["outcome"] != "fail" or not verdict["observed"].startswith("[{"):
         return []
-    return [spelled(_readable(row)) for row in json.loads(verdict["observed"])]
+    return [str(row.get("told") or spelled(_readable(row))) for row in json.loads(verdict["observed"])]
 
 
 def _readable(row: Row) -> Row:

@@ -40,7 +40,9 @@ def result_table(connection: DuckDBPyConnection) -> list[Table]:
 def _result_table(result: ResultTable, shared: str) -> Table:
     title = f"{result.target}: {shared} throughout" if shared else result.target
     table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("storage form", overflow="fold", vertical="top")
+    words = [word for line in result.lines for word in line.form.split()]
+    width = max(map(len, words), default=0)
+    table.add_column("storage form", overflow="fold", vertical="top", min_width=width)
     for column in result.columns:
         is_text = column in result.texts
         table.add_column(
@@ -52,14 +54,19 @@ def _result_table(result: ResultTable, shared: str) -> Table:
     return table
 
 
-def verdict_table(connection: DuckDBPyConnection) -> Table:
-    """The verdicts, what needs attention first, each with what was seen."""
+def verdict_tables(connection: DuckDBPyConnection) -> list[Table]:
+    """A table of the verdicts, what needs attention first, each with what was seen; none where nothing was expected."""
+    told = verdicts(connection)
+    return [_verdict_table(told)] if told else []
+
+
+def _verdict_table(told: list[Row]) -> Table:
     table = Table(title="verdicts", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("outcome", no_wrap=True)
     table.add_column("severity", no_wrap=True)
     table.add_column("claim", overflow="fold", ratio=1)
     table.add_column("seen", overflow="fold", ratio=1)
-    for verdict in verdicts(connection):
+    for verdict in told:
         outcome = Text(verdict["outcome"].replace("_", " "), OUTCOME_STYLES[verdict["outcome"]])
         table.add_row(outcome, Text(verdict["severity"]), Text(verdict["claim"]), Text(_seen(verdict)))
     return table

@@ -113,7 +113,7 @@ def _url(words: Mapping[str, Any]) -> URL:
     rest = {name: str(value) for name, value in words.items()}
     user, password, database = (rest.pop(name, None) for name in ("user", "password", "dbname"))
     host, port = rest.get("host", ""), rest.get("port", "")
-    if not all(number.isdigit() for number in port.split(",") if number) or "@" in (database or ""):
+    if not all(number.isdigit() for number in port.split(",") if number) or "@" in f"{database or ''}{host[1:]}":
         # An unescaped / or @ in a password cuts it to pieces, which would be told as host, port and database.
         raise ValueError("not a URL")
     if host and "," not in host and not host.startswith("/") and (not port or port.isdigit()):

@@ -421,6 +421,16 @@ SQL_MISTAKES = {
         "-- all of them\ndelete from {{table}}",
         'experiments/small/sql/count.sql: "query" reads, this begins with delete; what writes is a step of its own',
     ),
+    "two statements in a query": (
+        "count.sql",
+        "select ';' -- one; no more\n; select 2;",
+        'experiments/small/sql/count.sql: "query" is one query, but there are several statements in it',
+    ),
+    "a query that writes on the way": (
+        "count.sql",
+        "with gone as (Delete\n from {{table}} returning *) select count(*) from gone",
+        'experiments/small/sql/count.sql: "query" reads, this has delete from in it; what writes is a step of its own',
+    ),
     "unknown dialect in a file's name": (
         "load.greenplm.sql",
         "select 1",

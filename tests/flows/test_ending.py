@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -65,3 +68,19 @@ def test_sigterm_is_like_ctrl_c(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert ended(command, debug=False) == 130
     assert capsys.readouterr() == ("", "storage-matrix: interrupted\n")
+
+
+def test_duckdb_tells_of_an_interrupt_in_its_own_way(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended(raising(RuntimeError("Query interrupted")), debug=False) == 130
+    assert capsys.readouterr().err == "storage-matrix: interrupted\n"
+
+
+@pytest.mark.parametrize(
+    ("shell", "out"),
+    [("{command} >&-", ""), ("PYTHONIOENCODING=ascii {command}", "\\xfc\n")],
+)
+def test_standard_output_that_is_closed_or_lacks_letters(shell: str, out: str, tmp_path: Path) -> None:
+    code = "import sys; from flows.ending import ended; sys.exit(ended(lambda: print(chr(252)) or 0, debug=False))"
+    line = shell.format(command=f"{sys.executable} -c '{code}'")
+    told = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (told.returncode, told.stdout, told.stderr) == (0, out, "")

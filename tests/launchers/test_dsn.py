@@ -178,6 +178,9 @@ def test_a_percent_encoded_password_is_decoded_and_hidden() -> None:
         f"host=db password={PASSWORD} nonsense=1",
         # What an unescaped / leaves of the password would be told as port and database.
         "postgresql://me:s3/kr3t@db:5432/bench",
+        # And of an unescaped @ as host.
+        "postgresql://me:s3@kr3t@db/bench",
+        "postgresql://me:s3@kr3t@/bench",
     ],
 )
 def test_a_url_that_cannot_be_read_is_not_repeated(url: str) -> None:

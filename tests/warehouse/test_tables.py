@@ -12,7 +12,7 @@ from rich.console import Console, RenderableType
 from experiments.model import Verdict
 from tests.warehouse.synthetic_run import FAILURE, write_run, write_series
 from warehouse.loading import run_database
-from warehouse.tables import failure_lines, result_table, unsupported_lines, verdict_table
+from warehouse.tables import failure_lines, result_table, unsupported_lines, verdict_tables
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_a_cell_that_did_not_end_well_says_so_in_the_place_of_its_result(connect
 
 
 def test_everything_fits_100_columns(connection: duckdb.DuckDBPyConnection) -> None:
-    tables = [*result_table(connection), verdict_table(connection)]
+    tables = [*result_table(connection), *verdict_tables(connection)]
 
     assert max(len(line) for line in printed(*tables)) <= 100
     assert not any("…" in line for line in printed(*tables))
@@ -75,7 +75,7 @@ def test_an_experiment_with_other_steps_gets_a_table_of_medians_by_step(tmp_path
 def test_verdicts_that_need_attention_come_first_with_what_broke_the_check(
     connection: duckdb.DuckDBPyConnection,
 ) -> None:
-    table = verdict_table(connection)
+    [table] = verdict_tables(connection)
 
     outcomes = [str(outcome) for outcome in table.columns[0].cells]
     assert outcomes == ["fail", "error", "inconclusive", "pass", "not applicable"]
@@ -87,7 +87,7 @@ def test_verdicts_that_need_attention_come_first_with_what_broke_the_check(
 def test_markup_in_data_stays_data(tmp_path: Path) -> None:
     verdict = Verdict("one", "A claim in [bold]brackets[/bold]", "info", "pass", "", "all [red]1 row meet it")
     with run_database(write_run(tmp_path, [verdict]).directory) as connection:
-        lines = " ".join(printed(verdict_table(connection)))
+        lines = " ".join(printed(*verdict_tables(connection)))
 
     assert "[bold]brackets[/bold]" in lines
     assert "[red]1 row" in lines

@@ -28,7 +28,7 @@ rung as (
 )
 select
     target, step, case when count(slower_by) = count(*) then greatest(max(slower_by), 0) end as slower_by,
-    target || ', ' || replace(step, '_', ' ') || ': '
+    target || ', ' || replace(step, '_', ' ') || ', to its commit: '
         || string_agg(format('{} {:.2f}x', rung, speed_up), ', ' order by position) as told
 from rung
 group by target, step
