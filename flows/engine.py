@@ -210,8 +210,8 @@ class Engine:
                 break
         if running.server_gone:
             self._revive(target)
-        running.close()
         del self._running[block.target]
+        running.close()
         return undone
 
     def _revive(self, target: TargetRun) -> None:

@@ -52,7 +52,6 @@ class BlockRun:
         self.seen = seen
         self.attempt = attempt
         self.server_gone = False
-        self.is_cancelled = False
         self._is_reload = is_reload
         self._indexes: list[str] = []
         self._undo: list[str] = []
@@ -75,7 +74,6 @@ class BlockRun:
 
     def cancel(self) -> None:
         """From another thread: end what runs now, statement or program, and what the cell would do next."""
-        self.is_cancelled = True
         self.target.session.stop()
         if self.target.program is not None:
             self.target.program.terminate()
@@ -90,13 +88,16 @@ class BlockRun:
         except KeyboardInterrupt:
             keep(self._result(context, started, INTERRUPTED))
             raise
-        self.target.session.is_stopped = False
-        result = self._result(context, started, INTERRUPTED if self.is_cancelled else end)
+        result = self._result(context, started, INTERRUPTED if self.target.session.is_stopped else end)
         keep(result)
         return result
 
     def close(self) -> None:
-        """Drop the block's table, and before it what steps made beside it, the last of it first."""
+        """Drop the block's table, and before it what steps made beside it, the last of it first.
+
+        Also where its cells were cancelled: what they left is dropped.
+        """
+        self.target.session.is_stopped = False
         for statement in reversed(self._undo):
             with suppress(StatementFailed, ServerGone):
                 self.target.session.execute(statement)

@@ -20,6 +20,7 @@ from tasks.dialects.digests import digest_sql
 from tasks.dialects.duckdb import DuckDB, csv_options, reading_options
 from tasks.dialects.quoting import identifier, literal
 from tasks.errors import StatementFailed
+from tasks.session import connect_duckdb
 
 SUFFIXES = {"csv": ".csv", "text": ".txt"}
 BLOCK = 1024 * 1024
@@ -95,9 +96,8 @@ class RowFile:
             reader = f"read_csv({literal(str(self.path))}, columns = {{{types}}}, {options})"
             # Without OFFSET 0 the digest's casts to text move into the reader, and 007 or x pass for integers.
             parts = self._ask(digest_sql(DuckDB.spelling, f"(from {reader} offset 0)", self.columns))[0]
-            partial = note.with_suffix(f".{secrets.token_hex(4)}")
-            partial.write_text(json.dumps({"digest": ":".join(str(int(part)) for part in parts)}) + "\n")
-            partial.replace(note)
+            text = json.dumps({"digest": ":".join(str(int(part)) for part in parts)}) + "\n"
+            _whole(note, lambda partial: partial.write_text(text))
         return str(json.loads(note.read_text())["digest"])
 
     @property
@@ -117,10 +117,7 @@ class RowFile:
     def _ask(self, sql: str) -> list[tuple[Any, ...]]:
         import duckdb
 
-        spill: dict[str, Any] = {"temp_directory": str(self.path.parent)}
-        with duckdb.connect(":memory:", config=spill) as connection:
-            # It would be drawn on standard output, also where that is a file.
-            connection.execute("set enable_progress_bar = false")
+        with connect_duckdb(self.path.parent) as connection:
             try:
                 return connection.execute(sql).fetchall()
             except duckdb.Error as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from tasks.errors import ServerGone, StatementFailed, StatementTimeout
 
 if TYPE_CHECKING:
     import psycopg
+    from duckdb import DuckDBPyConnection
     from sqlalchemy.engine import URL
 
 Row = tuple[Any, ...]
@@ -150,11 +150,6 @@ class PostgresSession(LoggedSession):
         self.execute(f"set statement_timeout = {int(timeout * 1000)}")
         self.statements.clear()
 
-    @property
-    def backend_pid(self) -> int:
-        """The process id of the server's side, where the protocol tells it."""
-        return int(self._connection.info.backend_pid)
-
     def _run(self, sql: str) -> list[Row]:
         import psycopg
 
@@ -198,13 +193,8 @@ class DuckDBSession(LoggedSession):
 
     def __init__(self, spill: Path | None, timeout: float) -> None:
         super().__init__()
-        import duckdb
-
         self.timeout = timeout
-        self.backend_pid = os.getpid()
-        self._connection = duckdb.connect(":memory:", config={"temp_directory": str(spill)} if spill else {})
-        # In a terminal it would draw over our own line, inside timed statements.
-        self._connection.execute("set enable_progress_bar = false")
+        self._connection = connect_duckdb(spill)
 
     def _run(self, sql: str) -> list[Row]:
         import duckdb
@@ -241,6 +231,15 @@ class DuckDBSession(LoggedSession):
 
     def close(self) -> None:
         self._connection.close()
+
+
+def connect_duckdb(spill: Path | None) -> DuckDBPyConnection:
+    """A database in memory, without the progress bar: it would be drawn on standard output, inside timed statements."""
+    import duckdb
+
+    connection = duckdb.connect(":memory:", config={"temp_directory": str(spill)} if spill else {})
+    connection.execute("set enable_progress_bar = false")
+    return connection
 
 
 def open_session(url: URL, spill: Path | None, timeout: float) -> PostgresSession | DuckDBSession:

@@ -58,7 +58,7 @@ class TargetRun:
     def _pin(self) -> None:
         """Pin the session, but for what the block or the target has set on the server: that is to hold."""
         for statement in self.dialect.session_settings():
-            if statement.split()[1] not in {**self.server.settings, **self.settings}:
+            if statement.split()[1] not in self.server.settings:
                 self.session.execute(statement)
 
     def _make_room(self) -> None:
@@ -86,13 +86,13 @@ class TargetRun:
         self.session.statements = former.statements
         self.session.is_stopped, self.session.deadline = former.is_stopped, former.deadline
 
-    def settle(self, settings: Mapping[str, str]) -> bool:
-        """Have the server run with ``settings`` on top of those of its launch; whether it had to restart for that.
+    def settle(self, settings: Mapping[str, str]) -> None:
+        """Have the server run with ``settings`` on top of those of its launch; it restarts where it does not yet.
 
         Raises ``SettingsRefused`` with the former ones in force, ``UserError`` where it does not come back.
         """
         if settings == self.settings:
-            return False
+            return
         try:
             self.server.restart(settings)
         except SettingsRefused:
@@ -103,7 +103,6 @@ class TargetRun:
         # What it can do may hang on a setting: wal_level for one.
         self.dialect = self.dialect.probe(self.session)
         self.note_environment()
-        return True
 
     def file(self, experiment: Experiment, name: str, levels: Levels) -> RowFile:
         """A file of the experiment for these levels; not yet made."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from experiments.metrics import METRICS
 from experiments.model import UserError
 from warehouse.ledger import RunLedger
+from warehouse.opening import connected
 from warehouse.rows import Row, Rows, Unfinished, run_rows
 
 if TYPE_CHECKING:
@@ -93,10 +94,7 @@ def insert(connection: DuckDBPyConnection, table: str, rows: Sequence[Row]) -> N
 
 def run_database(directory: Path) -> DuckDBPyConnection:
     """A database in memory with this run only: judging and reporting read it, whether or not publishing is possible."""
-    import duckdb
-
-    connection = duckdb.connect()
-    connection.execute("set enable_progress_bar = false")
+    connection = connected()
     create_schema(connection)
     load_run(connection, RunLedger(directory), "running")
     return connection

@@ -39,6 +39,15 @@ def check_unused(file: Path) -> None:
         )
 
 
+def connected(file: Path | None = None, *, read_only: bool = False) -> DuckDBPyConnection:
+    """A connection to the file, or to a database in memory, that draws no progress bar on standard output."""
+    import duckdb
+
+    connection = duckdb.connect(str(file) if file else ":memory:", read_only=read_only)
+    connection.execute("set enable_progress_bar = false")
+    return connection
+
+
 def open_to_read(home: Path, writable: Path | None = None) -> DuckDBPyConnection:
     """A read-only connection whose SQL reaches no file but those in the directory ``writable``.
 
@@ -52,13 +61,12 @@ def open_to_read(home: Path, writable: Path | None = None) -> DuckDBPyConnection
         raise UserError(f'no warehouse in {home} yet: "storage-matrix {command}" makes one')
     _check_magic(file)
     try:
-        connection = duckdb.connect(str(file), read_only=True)
+        connection = connected(file, read_only=True)
     except duckdb.Error as error:
         if "lock" in str(error) or "different configuration" in str(error):
             raise Unavailable(f"{file} is open to write elsewhere: close it there") from error
         raise _not_ours(file) from error
     try:
-        connection.execute("set enable_progress_bar = false")
         connection.execute("select format from warehouse_format")
     except duckdb.Error as error:
         connection.close()

@@ -19,7 +19,7 @@ from experiments.model import UserError
 from warehouse.jsonfiles import sync_directory
 from warehouse.ledger import RunLedger, ledgers
 from warehouse.loading import create_schema, first_line, load_run, schema_format
-from warehouse.opening import Unavailable, check_unused, literal, log_of, open_to_read, warehouse_file
+from warehouse.opening import Unavailable, check_unused, connected, literal, log_of, open_to_read, warehouse_file
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -147,8 +147,7 @@ def _new_file(file: Path, *, copy: bool) -> Iterator[DuckDBPyConnection]:
         _remove(partial)
         if copy:
             shutil.copyfile(file, partial)
-        with closing(duckdb.connect()) as connection:
-            connection.execute("set enable_progress_bar = false")
+        with closing(connected()) as connection:
             _attach(connection, partial)
             if not copy:
                 create_schema(connection)

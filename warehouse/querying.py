@@ -45,8 +45,10 @@ def query(home: Path, sql: str, format: Format = "table") -> None:
 def _ask(connection: DuckDBPyConnection, sql: str) -> DuckDBPyRelation:
     from duckdb import StatementType
 
-    if not sql.isprintable() and "\udc80" <= max(sql) <= "\udcff":
-        raise UserError("the query is no text in this terminal's encoding; set LANG to a UTF-8 one")
+    try:
+        sql.encode()
+    except UnicodeEncodeError:
+        raise UserError("the query is no text in this terminal's encoding; set LANG to a UTF-8 one") from None
     statements = connection.extract_statements(sql)
     if not statements:
         raise UserError('there is no query in that text; one is "from latest", for example')

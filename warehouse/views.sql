@@ -259,6 +259,9 @@ comment on column cell_noise.canary is 'The slowest CPU canary before and after 
 comment on column cell_noise.quietest is 'The quickest CPU canary of the run, seconds';
 comment on column cell_noise.noise is 'The one over the other; 1 is as quiet as it was ever in the run';
 
+create macro quiet_enough(noise, ratio_low, ratio_high) as coalesce(noise, 1) <= 1.5 and ratio_high <= 1.25 * ratio_low;
+comment on macro quiet_enough is 'Whether a ratio of times of a cell counts: both times settled, and the canary beside it was at most half slower than at its best';
+
 -- For frames that hold an interval of ours against a band around a published ratio.
 create macro middle(ratios, lowest, highest) as struct_pack(
     ratio := list_median(ratios),

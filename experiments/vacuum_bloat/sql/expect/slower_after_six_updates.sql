@@ -1,11 +1,10 @@
 -- One row per target: count(*) after six full updates over count(*) of the fresh table, over all tables that
 -- are to get that far: without the time of one there is no verdict.
 -- The study's 195.2 ms over 60.6 ms are reproduced where our interval lies within half of the excess on either side.
--- Only cells count in which both times settled, and beside which the canary of the host was no more than half slower than
--- at its best.
+-- Only quiet cells count.
 with cell_ratio as (
     select p.target, ratio, ratio_low, ratio_high,
-        coalesce(noise, 1) <= 1.5 and ratio_high <= 1.25 * ratio_low as is_quiet
+        quiet_enough(noise, ratio_low, ratio_high) as is_quiet
     from planned_cell as p
     left join cell as c using (run_id, cell_id, replicate)
     left join rounds as r on r.run_id = p.run_id and r.cell_id = p.cell_id and r.step = 'count' and r.metric = 'query_time'

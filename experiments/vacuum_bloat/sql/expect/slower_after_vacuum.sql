@@ -1,10 +1,9 @@
 -- One row per target: count(*) after two full updates and VACUUM over count(*) of the fresh table.
 -- The study's +40 % is reproduced where our interval lies within half of it on either side.
--- Only cells count in which both times settled, and beside which the canary of the host was no more than half slower than
--- at its best.
+-- Only quiet cells count.
 with cell_ratio as (
     select target, ratio, ratio_low, ratio_high,
-        coalesce(noise, 1) <= 1.5 and ratio_high <= 1.25 * ratio_low as is_quiet
+        quiet_enough(noise, ratio_low, ratio_high) as is_quiet
     from rounds
     left join cell_noise using (run_id, cell_id)
     where step = 'count' and metric = 'query_time' and series = 'updates'
