@@ -163,11 +163,11 @@ class CellContext:
             return 0.0
         begun, hinted = time.perf_counter(), self.session.is_hinted
         try:
-            self.session.execute(self.dialect.checkpoint_sql(self.table))
+            self.session.on_each_node(self.dialect.checkpoint_sql(self.table))
         except StatementFailed as error:
             if not self.dialect.is_stumble(str(error)):
                 raise
-            self.session.execute(self.dialect.checkpoint_sql(self.table))
+            self.session.on_each_node(self.dialect.checkpoint_sql(self.table))
         self.session.is_settled, self.session.is_hinted = True, hinted
         return time.perf_counter() - begun
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from experiments.model import Statement
 from tasks.errors import ServerGone, StatementFailed, StatementTimeout
+from tasks.nodes import Nodes
 
 if TYPE_CHECKING:
     import psycopg
@@ -49,6 +50,10 @@ class Session(Protocol):
     def value(self, sql: str) -> Any: ...
 
     def execute(self, sql: str) -> None: ...
+
+    def on_each_node(self, sql: str) -> None:
+        """Run a statement that every node of a cluster does for itself, on all of them at once where we reach them."""
+        ...
 
     def send(self, sql: str, file: Path) -> float:
         """Run a COPY FROM STDIN with the bytes of ``file``; the seconds that it took."""
@@ -110,6 +115,9 @@ class LoggedSession:
     def execute(self, sql: str) -> None:
         self.timed(sql)
 
+    def on_each_node(self, sql: str) -> None:
+        self.execute(sql)
+
     def stop(self) -> None:
         self.is_stopped = True
         self._cancel()
@@ -127,10 +135,11 @@ class LoggedSession:
 class PostgresSession(LoggedSession):
     """The raw psycopg connection below a SQLAlchemy engine, in autocommit.
 
-    ``timeout`` in seconds becomes the server's own statement_timeout. Raises ``ServerGone`` where nobody answers.
+    ``timeout`` in seconds becomes the server's own statement_timeout; ``nodes`` are the ways to the single nodes of a
+    cluster. Raises ``ServerGone`` where nobody answers.
     """
 
-    def __init__(self, url: URL, timeout: float) -> None:
+    def __init__(self, url: URL, timeout: float, nodes: Sequence[URL] = ()) -> None:
         super().__init__()
         import psycopg
         from psycopg.types.string import TextLoader
@@ -140,6 +149,7 @@ class PostgresSession(LoggedSession):
         self.engine = family_engine(url)
         try:
             self._pooled = self.engine.raw_connection()
+            self._nodes = Nodes(nodes, timeout)
         except psycopg.Error as error:
             raise ServerGone(one_line(error)) from None
         connection: Any = self._pooled.driver_connection
@@ -161,6 +171,18 @@ class PostgresSession(LoggedSession):
         except psycopg.Error as error:
             raise self._told_apart(error) from None
 
+    def on_each_node(self, sql: str) -> None:
+        self._clocked(sql, lambda: self._run_on_nodes(sql) if self._nodes else self._run(sql))
+
+    def _run_on_nodes(self, sql: str) -> list[Row]:
+        import psycopg
+
+        try:
+            self._nodes.execute(sql)
+        except psycopg.Error as error:
+            raise self._told_apart(error) from None
+        return []
+
     def _send(self, sql: str, file: Path) -> list[Row]:
         import psycopg
 
@@ -174,7 +196,7 @@ class PostgresSession(LoggedSession):
 
     def _told_apart(self, error: psycopg.Error) -> Exception:
         message = one_line(error)
-        if self._connection.closed or (error.sqlstate or "").startswith(GONE):
+        if self._connection.closed or self._nodes.is_lost or (error.sqlstate or "").startswith(GONE):
             return ServerGone(message)
         if error.sqlstate == "57014" and "statement timeout" in message:
             return StatementTimeout(message, error.sqlstate)
@@ -182,8 +204,10 @@ class PostgresSession(LoggedSession):
 
     def _cancel(self) -> None:
         self._connection.cancel_safe(timeout=5)
+        self._nodes.cancel()
 
     def close(self) -> None:
+        self._nodes.close()
         self._pooled.invalidate()
         self.engine.dispose()
 
@@ -242,11 +266,13 @@ def connect_duckdb(spill: Path | None) -> DuckDBPyConnection:
     return connection
 
 
-def open_session(url: URL, spill: Path | None, timeout: float) -> PostgresSession | DuckDBSession:
+def open_session(
+    url: URL, spill: Path | None, timeout: float, nodes: Sequence[URL] = ()
+) -> PostgresSession | DuckDBSession:
     """The session that speaks to ``url``; ``spill`` is where DuckDB may put what memory cannot hold."""
     if url.get_backend_name() == "duckdb":
         return DuckDBSession(spill, timeout)
-    return PostgresSession(url, timeout)
+    return PostgresSession(url, timeout, nodes)
 
 
 def one_line(error: object) -> str:

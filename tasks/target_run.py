@@ -51,7 +51,7 @@ class TargetRun:
 
     def _connect(self) -> PostgresSession | DuckDBSession:
         try:
-            return open_session(self.server.url, self.server.data_directory, self.timeout)
+            return open_session(self.server.url, self.server.data_directory, self.timeout, self.server.node_urls)
         except ServerGone as error:
             raise UserError(f"target {self.target.name}: no connection: {error}", exit_code=4) from None
 

@@ -10,11 +10,12 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from experiments.model import Target, UserError
 from tasks.dialects.quoting import literal
 from tasks.launchers.build import Build, check_reach, find_programs, keep, reachable, stamp
-from tasks.launchers.connection import answer
+from tasks.launchers.connection import answer, connect
 from tasks.launchers.launched import (
     SUPERUSER,
     LaunchedServer,
@@ -36,9 +37,13 @@ from tasks.launchers.record import ServerFolder
 from tasks.launchers.server import Owner
 from tasks.launchers.settings import GREENPLUM, GREENPLUM_HIDDEN, machine_memory, measuring, shared_buffers
 
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
+
 MOST_SEGMENTS = 16
 SMALL = ("--shared_buffers=4MB", "--max_connections=20")
 PATIENCE = "-c statement_timeout=5000"
+UTILITY = "-c gp_session_role=utility"
 
 
 class GreenplumCluster(LaunchedServer):
@@ -63,6 +68,12 @@ class GreenplumCluster(LaunchedServer):
         wait_until(lambda: int(time.time()) > self._started, 2)
         super()._start_nodes()
         self._started = int(time.time())
+
+    @property
+    def node_urls(self) -> Sequence[URL]:
+        """In utility mode each node works for itself."""
+        urls = (socket_url(self.folder, port) for port in self.folder.record.ports)
+        return [url.update_query_dict({"options": UTILITY}) for url in urls]
 
     def configure(self) -> None:
         for content, (node, port) in enumerate(zip(self.nodes, self.folder.record.ports, strict=True), start=-1):
@@ -115,6 +126,7 @@ def launch(
         cluster = GreenplumCluster(target, folder)
         _register(cluster)
         cluster.begin(owner, asked)
+        _tell_password(cluster)
     except BaseException:
         discard(folder)
         raise
@@ -153,7 +165,7 @@ def _environment(programs: Path) -> Mapping[str, str]:
 
 
 def _node(folder: ServerFolder, programs: Path, name: str) -> Postmaster:
-    role = ["-c", "gp_role=dispatch", "-E"] if name == "coordinator" else ["-c", "gp_role=execute"]
+    role = ["-E"] if name == "coordinator" else []
     return Postmaster(folder, folder.record.account, programs, folder.path / name, _environment(programs), role)
 
 
@@ -205,6 +217,16 @@ def _register(cluster: GreenplumCluster) -> None:
     told = result.stdout.decode(errors="replace")
     if result.returncode != 0 or "ERROR:" in told or "FATAL:" in told:
         raise UserError(f'target "{cluster.target}": the segments could not be registered: {told.strip()[-300:]}', 4)
+
+
+def _tell_password(cluster: GreenplumCluster) -> None:
+    """The coordinator tells the segments what it knows already; without it nobody reaches one of them by itself.
+
+    Not into the log, whatever a target's settings say of that.
+    """
+    with connect(cluster.url, 5) as coordinator:
+        coordinator.execute("set log_statement = 'none'")
+        coordinator.execute(f"alter role {SUPERUSER} password '{password(cluster.folder)}'".encode())
 
 
 def registrations(cluster: GreenplumCluster) -> Sequence[str]:

@@ -178,7 +178,9 @@ def end(folder: ServerFolder) -> list[int]:
     send([pid for pid in postmasters if pid], signal.SIGQUIT)
     if postmasters:
         wait_until(lambda: not any(started(pid) for pid in processes), KILL_SECONDS)
-    survivors = kill(folder.processes())
+    survivors: list[int] = []
+    while not survivors and (found := folder.processes()):  # again for those that a dying one had just started
+        survivors = kill(found)
     for lock in folder.path.glob("*/postmaster.pid"):
         remove_segment(lock, folder.record.account)
     return survivors

@@ -17,6 +17,8 @@ from typing import IO
 from experiments.model import UserError
 
 OS_USER = "STORAGE_MATRIX_OS_USER"
+FOLDER = "STORAGE_MATRIX_FOLDER"
+"""In the environment of all that we run for a server: the shell by which pg_ctl starts it is known by that alone."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Account:
             [str(part) for part in command],
             check=False,
             cwd=folder,
-            env=plain_environment() | dict(environment or {}),
+            env=plain_environment() | {FOLDER: str(folder.resolve())} | dict(environment or {}),
             input=text.encode(),
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -151,9 +153,10 @@ def _lists_children() -> bool:
 
 
 def inside(folder: Path, uid: int, programs: Path) -> list[int]:
-    """The processes of one server: running as ``uid``, from ``programs``, with their working directory in ``folder``.
+    """The processes of one server: running as ``uid``, with their working directory in ``folder``, and started by us.
 
-    All three must match, so that a shell that somebody opened in the folder is left alone.
+    That they are if they run one of ``programs`` or have our word in their environment (which a server's own titles
+    overwrite). A shell that somebody opened in the folder is left alone.
     """
     import psutil
 
@@ -162,7 +165,7 @@ def inside(folder: Path, uid: int, programs: Path) -> list[int]:
     for process in psutil.process_iter():
         try:
             is_there = process.uids().real == uid and Path(process.cwd()).is_relative_to(where)
-            if is_there and Path(process.exe()).is_relative_to(what):
+            if is_there and (Path(process.exe()).is_relative_to(what) or process.environ().get(FOLDER) == str(where)):
                 found.append(process.pid)
         except (psutil.Error, OSError):
             continue

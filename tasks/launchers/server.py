@@ -6,7 +6,7 @@ import os
 import shlex
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -69,6 +69,11 @@ class Server(ABC):
     def settings(self) -> Mapping[str, str]:
         """What was set on it in order to measure."""
         return {}
+
+    @property
+    def node_urls(self) -> Sequence[URL]:
+        """The ways to each node of a cluster by itself, for a superuser; empty where there is one node, or no way."""
+        return ()
 
     @property
     def pid(self) -> int | None:

@@ -58,6 +58,7 @@ def main() -> None:
         try:
             script = spent(server, lambda: play(server, script_of(asked.rows, asked.autostats)))
             server.close()
+            time.sleep(1)  # until the script's backends have ended: their CPU seconds are not ours
             results: list[Finished] = []
             with progress_on(Console(stderr=True)) as progress:
                 ours = spent(server, lambda: results.append(run(ask, request, home, secrets, progress)))

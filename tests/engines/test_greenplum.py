@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from tasks.dialects.dialect import Dialect
 from tasks.dialects.registry import probe
 from tasks.errors import StatementFailed
 from tasks.launchers.greenplum import GreenplumCluster
+from tasks.launchers.postmaster import Postmaster
 from tasks.launchers.process import send
 from tasks.launchers.server import Server
 from tasks.session import PostgresSession
@@ -441,6 +443,32 @@ def test_the_forms_of_the_study_have_the_sizes_that_a_plain_script_gives(run: Ru
         assert sizes[form] == pytest.approx(expected, rel=0.001), form
         if form[2] == "zlib:5":
             assert sizes[(*form[:2], "zlib:9")] == pytest.approx(expected, rel=0.002), form
+
+
+def test_a_checkpoint_is_one_of_every_node(cluster: GreenplumCluster) -> None:
+    session = PostgresSession(cluster.url, 60, cluster.node_urls)
+    session.execute("create table dirty as select i from generate_series(1, 100) as i distributed by (i)")
+    before = last_checkpoints(cluster)
+    session.on_each_node("checkpoint")
+    after = last_checkpoints(cluster)
+    session.execute("drop table dirty")
+    session.close()
+    assert len(before) == 3
+    assert all(earlier < later for earlier, later in zip(before, after, strict=True))
+
+
+def last_checkpoints(cluster: GreenplumCluster) -> list[int]:
+    """The position of each node's last checkpoint in its WAL, by its own pg_controldata."""
+    return [_last_checkpoint(node) for node in cluster.nodes]
+
+
+def _last_checkpoint(node: Postmaster) -> int:
+    told = subprocess.check_output(
+        [node.programs / "pg_controldata", node.data], env=os.environ | {**node.environment, "LC_ALL": "C"}, text=True
+    )
+    position = next(line.split()[-1] for line in told.splitlines() if line.startswith("Latest checkpoint location:"))
+    high, low = position.split("/")
+    return (int(high, 16) << 32) + int(low, 16)
 
 
 def test_a_segment_that_is_killed_during_a_load(run: Runs, cluster: GreenplumCluster) -> None:

@@ -8,7 +8,7 @@ import secrets
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -43,9 +43,11 @@ def processes_below(folder: Path) -> list[int]:
 
 
 @contextmanager
-def sleeper(folder: Path | None = None, program: str | Path = "sleep") -> Iterator[subprocess.Popen[bytes]]:
+def sleeper(
+    folder: Path | None = None, program: str | Path = "sleep", environment: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
     """A process that does nothing, in a folder, until the test is over with it."""
-    process = subprocess.Popen([program, "60"], cwd=folder)
+    process = subprocess.Popen([program, "60"], cwd=folder, env=os.environ | dict(environment or {}))
     try:
         yield process
     finally:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tasks.launchers.place import Place
-from tasks.launchers.process import started, wait_until
+from tasks.launchers.process import FOLDER, started, wait_until
 from tasks.launchers.reaping import reap_orphans
 from tasks.launchers.record import RECORD, ServerFolder, folders
 from tasks.launchers.registry import launch
@@ -72,7 +72,8 @@ def test_a_run_killed_while_its_server_starts_leaves_nothing_for_long(
     run = script(RUN)
     assert wait_until(lambda: any(data_root.glob(f"*/*/{moment}")), 30)
     kill(run)
-    assert reap_orphans(place) == sentences(1, run.pid)
+    # A child that was forked and is not yet the program that it is to be still holds the lock of the folder.
+    assert wait_until(lambda: reap_orphans(place) == sentences(1, run.pid), 10)
     assert wait_until(lambda: processes_below(data_root) == [], 5)
     assert list(data_root.glob("*/embedded-*")) == []
 
@@ -113,6 +114,14 @@ def test_a_process_that_only_has_the_number_is_not_touched(place: Place, tmp_pat
         assert len(reap_orphans(place)) == 1
         assert innocent.poll() is None
         assert not path.exists()
+
+
+def test_the_shell_by_which_a_server_was_being_started_is_ended(place: Place, tmp_path: Path) -> None:
+    """It runs none of the server's programs yet; it is known by the environment that we gave it."""
+    path = orphan(place, tmp_path / "bin")
+    with sleeper(path, environment={FOLDER: str(path)}) as shell:
+        assert len(reap_orphans(place)) == 1
+        assert shell.wait(5) == -signal.SIGKILL
 
 
 def test_a_shell_that_somebody_opened_in_the_folder_survives(place: Place, tmp_path: Path) -> None:
