@@ -171,7 +171,7 @@ Examples:
 """,
 )
 def query(
-    sql: Annotated[str, Parameter(help="One query; anything that writes is refused.", allow_leading_hyphen=True)],
+    sql: Annotated[str, Parameter(help="One query; anything that writes is refused.")],
     /,
     *,
     home: Home,
@@ -307,5 +307,7 @@ def _code(returned: int | None) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console script."""
-    words = sys.argv[1:] if arguments is None else list(arguments)
+    told = sys.argv[1:] if arguments is None else list(arguments)
+    # A query may begin with a comment; no option is two hyphens and a space.
+    words = [f" {word}" if word.startswith("-- ") else word for word in told]
     sys.exit(ended(lambda: _code(app.meta(words, **RAISE)), debug="--debug" in words))

@@ -19,7 +19,9 @@ def _words(error: CycloptsError) -> str:
         return unknown("command", error.unused_tokens[0], [name for name in error.app if not name.startswith("-")])
     if isinstance(error, UnknownOptionError):
         names = (name for argument in error.argument_collection for name in argument.names)
-        return unknown("option", str(error.token.keyword), [name for name in names if name.startswith("--")])
+        return unknown(
+            "option", error.token.keyword or error.token.value, [name for name in names if name.startswith("--")]
+        )
     if isinstance(error, UnusedCliTokensError):
         return f"unexpected argument: {' '.join(error.unused_tokens or ())}"
     return " ".join(str(error).split())

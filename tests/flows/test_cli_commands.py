@@ -82,6 +82,19 @@ def test_query_writes_the_format_that_was_asked_for(cli: Cli, populated_home: Pa
     assert "embedded" in cli("query", sql).out
 
 
+@pytest.mark.parametrize("words", [("--home", "{}"), ("--home={}",), ("--debug", "--home", "{}")])
+def test_options_may_stand_before_the_query(
+    cli: Cli, populated_home: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.delenv("STORAGE_MATRIX_HOME", raising=False)
+    said = (word.format(populated_home) for word in words)
+    assert cli("query", "--format", "csv", *said, "select count(*) > 0 as found from run") == (0, "found\ntrue\n", "")
+
+
+def test_a_query_may_begin_with_a_comment(cli: Cli, populated_home: Path) -> None:
+    assert cli("query", "-- of runs\nselect 1 as one", "--format", "csv").out == "one\n1\n"
+
+
 def test_export_names_the_files(cli: Cli, populated_home: Path, tmp_path: Path) -> None:
     ended = cli("export", "numbers")
     assert (ended.code, ended.err) == (0, "")
