@@ -154,8 +154,10 @@ class CellContext:
 
     @property
     def checkpointed(self) -> str:
-        """What the method of a durable time says: through a checkpoint, or why there is none."""
-        return self.target.no_checkpoint or "checkpoint"
+        """What the method of a durable time says: through what checkpoint, or why there is none."""
+        return self.target.no_checkpoint or (
+            "checkpoint of all nodes at once" if self.server.node_urls else "checkpoint"
+        )
 
     def checkpoint(self) -> float:
         """Make the server write everything out; the seconds it took, 0 where it is not ours to checkpoint."""

@@ -281,6 +281,8 @@ def test_what_a_run_records_of_a_cluster(run: Runs) -> None:
     form = ["orientation=ao_row", "blocksize=8kB", "compression=zlib:5"]
     base, indexed = run("storage_matrix", "rows=100000", only=form)
     assert (base.status, indexed.status) == ("ok", "ok"), base.reason
+    method = values(base, "load")["load_time", None].method
+    assert method == "statement, commit and checkpoint of all nodes at once"
     size = {node: one.value for node, one in values(indexed, "size").items()}
     parts = ("table_bytes", "toast_bytes", "index_bytes", "auxiliary_bytes")
     assert size["total_bytes", None] == sum(size[part, None] or 0 for part in parts)
