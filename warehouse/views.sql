@@ -96,7 +96,7 @@ comment on column summary.method is 'How it was measured';
 comment on column summary.measured_at is 'When the last sample was taken, UTC';
 
 create view latest as
-select s.*
+select s.*, r.profile, r.parameters
 from summary s
 join run r using (run_id)
 qualify row_number() over (
@@ -129,6 +129,8 @@ comment on column latest.interval_high is 'Upper end of that interval';
 comment on column latest.coverage is 'How sure the interval is to hold the median';
 comment on column latest.method is 'How it was measured';
 comment on column latest.measured_at is 'When the last sample was taken, UTC';
+comment on column latest.profile is 'Profile of the run';
+comment on column latest.parameters is 'Parameters of the run, rows among them: cells that differ in them lie side by side here';
 
 create view storage_matrix as
 with whole as (

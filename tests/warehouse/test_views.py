@@ -149,6 +149,7 @@ def test_latest_takes_the_newest_run_with_a_value_of_the_same_content(tmp_path, 
         "select cell_id, content_hash, run_id from latest"
         " where metric = 'load_time' and cell_id in ('a10000000000', 'a20000000000') order by all"
     ).fetchall()
+    asked = connection.execute("select distinct profile, parameters->>'rows' from latest").fetchall()
     connection.close()
     assert rows == [
         ("a10000000000", "0ther0000000", third.run_id),
@@ -156,3 +157,4 @@ def test_latest_takes_the_newest_run_with_a_value_of_the_same_content(tmp_path, 
         ("a20000000000", "0ther0000000", third.run_id),
         ("a20000000000", "c0ffee000002", second.run_id),
     ]
+    assert asked == [("quick", "20000")]
