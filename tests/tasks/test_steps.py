@@ -52,6 +52,7 @@ class FakeServer:
     is_ours = True
     is_exclusive = True
     program_environment: Mapping[str, str] = {}
+    node_urls = ()
 
     def __init__(self, programs: Path | None = None) -> None:
         self.bin_directory = programs
