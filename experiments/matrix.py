@@ -42,10 +42,14 @@ class Judge(Protocol):
         """Whether the in-place levels leave something on the table that taking them back does not remove."""
 
 
+class NoCell(UserError):
+    """What ``only`` asks for is on no target of the request."""
+
+
 def expand(request: Request, judges: Mapping[str, Judge]) -> Matrix:
     """The plan of a request. ``judges`` has the dialect of each target, by the target's name.
 
-    Where anything is to run, a cell of role ``noop`` comes with it. Raises ``UserError`` where ``only`` leaves no cell.
+    Where anything is to run, a cell of role ``noop`` comes with it. Raises ``NoCell`` where ``only`` leaves none.
     """
     blocks: list[Block] = []
     unsupported: list[Cell] = []
@@ -204,7 +208,7 @@ def _noop_block(experiment: Experiment, judge: Judge, target: str) -> Block:
     return Block(name, target, 1, {}, (cell,))
 
 
-def _nothing_left(request: Request) -> UserError:
+def _nothing_left(request: Request) -> NoCell:
     asked = ", ".join(f"{name}={','.join(map(text, levels))}" for name, levels in request.only.items())
     targets = ", ".join(target.name for target in request.targets)
-    return UserError(f"--only {asked} leaves no cell on {targets}: no cell there has these levels together")
+    return NoCell(f"--only {asked} leaves no cell on {targets}: no cell there has these levels together")

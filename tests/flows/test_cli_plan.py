@@ -168,3 +168,11 @@ def test_what_takes_long_to_import_is_left_alone(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stderr
     heavy = {"duckdb", "psycopg", "sqlalchemy", "prefect", "pandas", "pyarrow", "great_expectations", "altair", "scipy"}
     assert heavy & set(ended.stderr.split()) == set()
+
+
+def test_what_a_running_server_is_only_it_can_say(cli: Cli, plan: Any) -> None:
+    """Declared as PostgreSQL it has no orientation; it may yet turn out to be a Greenplum, so nothing is refused."""
+    mine = ("--only", "orientation=heap", "--target", "mine=postgresql://me@db.example/db")
+    assert plan(*mine)["mine"]["blocks"] == []
+    page = cli("plan", "storage_matrix", *mine).out
+    assert "mine (postgresql as declared; --probe asks the server): 0 cells in 0 blocks" in page
