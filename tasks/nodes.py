@@ -20,7 +20,8 @@ class Nodes:
 
     def __init__(self, urls: Sequence[URL], timeout: float) -> None:
         self._connections = [connect(url, 10) for url in urls]
-        self.execute(f"set statement_timeout = {int(timeout * 1000)}")
+        for connection in self._connections:
+            connection.execute(f"set statement_timeout = {int(timeout * 1000)}".encode())
 
     def __bool__(self) -> bool:
         return bool(self._connections)
@@ -32,8 +33,6 @@ class Nodes:
 
     def execute(self, sql: str) -> None:
         """Run a statement on every node at once; back when the last one has done it."""
-        if not self._connections:
-            return
         with ThreadPoolExecutor(len(self._connections)) as pool:
             try:
                 list(pool.map(lambda connection: connection.execute(sql.encode()), self._connections))

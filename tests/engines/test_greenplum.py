@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
 import pytest
 
 from experiments.model import Cell, CellResult, Column, Levels, Measurement
@@ -23,9 +20,9 @@ from tasks.dialects.registry import probe
 from tasks.errors import StatementFailed
 from tasks.launchers.greenplum import GreenplumCluster
 from tasks.launchers.postmaster import Postmaster
-from tasks.launchers.process import send
 from tasks.launchers.server import Server
 from tasks.session import PostgresSession
+from tests.launchers.conftest import kill_during_insert
 
 COLUMNS = (Column("id", "integer"), Column("c1", "text"), Column("c2", "integer"))
 TABLE = "storage_matrix.t"
@@ -476,7 +473,7 @@ def _last_checkpoint(node: Postmaster) -> int:
 def test_a_segment_that_is_killed_during_a_load(run: Runs, cluster: GreenplumCluster) -> None:
     """The cell fails and says why, the cluster comes back, the block runs again, the next run works."""
     one_form = ["orientation=ao_row", "blocksize=2MB", "compression=zlib:5"]
-    killer = threading.Thread(target=kill_during_load, args=(cluster,))
+    killer = threading.Thread(target=kill_during_insert, args=(cluster.nodes[1],))
     killer.start()
     results = run("storage_matrix", "rows=200000", only=one_form)
     killer.join()
@@ -491,26 +488,6 @@ def test_a_segment_that_is_killed_during_a_load(run: Runs, cluster: GreenplumClu
     ]
     assert exit_code(results, []) == 3
     assert {result.status for result in run("storage_matrix", "rows=2000", only=one_form)} == {"ok"}
-
-
-def title(pid: int) -> str:
-    """What a process says that it does; a backend may have ended meanwhile."""
-    try:
-        return " ".join(psutil.Process(pid).cmdline())
-    except psutil.Error:
-        return ""
-
-
-def kill_during_load(cluster: GreenplumCluster) -> None:
-    """kill -9 of a segment and all that belongs to it, as soon as its part of an INSERT runs."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        pids = cluster.nodes[1].processes()
-        if any("MPPEXEC INSERT" in title(pid) for pid in pids):
-            time.sleep(0.3)
-            send(pids, signal.SIGKILL)
-            return
-        time.sleep(0.02)
 
 
 @pytest.fixture

@@ -6,8 +6,10 @@ import os
 import pwd
 import secrets
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,8 +19,8 @@ import pytest
 
 from experiments.model import Target
 from tasks.launchers.place import Place
-from tasks.launchers.postmaster import discard
-from tasks.launchers.process import account_for
+from tasks.launchers.postmaster import Postmaster, discard
+from tasks.launchers.process import account_for, send
 from tasks.launchers.record import folders, take
 
 ROOT = Path(__file__).parents[2]
@@ -65,6 +67,26 @@ def python_for(user: str | None) -> str:
         if account.can("-x", Path(candidate)) and all(account.can("-r", Path(entry)) for entry in PATH.split(":")):
             return candidate
     return pytest.skip(f"{user} can run no {version} with our packages")
+
+
+def kill_during_insert(segment: Postmaster) -> None:
+    """kill -9 of a Greenplum segment and all that belongs to it, as soon as its part of an INSERT runs."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        pids = segment.processes()
+        if any("MPPEXEC INSERT" in _title(pid) for pid in pids):
+            time.sleep(0.3)
+            send(pids, signal.SIGKILL)
+            return
+        time.sleep(0.02)
+
+
+def _title(pid: int) -> str:
+    """What a process says that it does; a backend may have ended meanwhile."""
+    try:
+        return " ".join(psutil.Process(pid).cmdline())
+    except psutil.Error:
+        return ""
 
 
 @contextmanager

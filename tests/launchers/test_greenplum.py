@@ -6,11 +6,9 @@ import os
 import signal
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import psutil
 import psycopg
 import pytest
 
@@ -19,13 +17,12 @@ from tasks.launchers import service
 from tasks.launchers.connection import answer, connect
 from tasks.launchers.greenplum import GreenplumCluster
 from tasks.launchers.place import Place
-from tasks.launchers.postmaster import Postmaster
 from tasks.launchers.process import started, wait_until
 from tasks.launchers.reaping import reap_orphans
 from tasks.launchers.record import folders
 from tasks.launchers.registry import launch
 from tasks.launchers.server import Owner, SettingsRefused
-from tests.launchers.conftest import temporary_root
+from tests.launchers.conftest import kill_during_insert, temporary_root
 
 GPHOME = os.environ.get("GPHOME") or "/usr/local/gpdb"
 GREENPLUM = Target("greenplum", "greenplum", "greenplum6", options={"gphome": [GPHOME], "segments": 2})
@@ -173,18 +170,6 @@ def test_a_segment_that_is_killed_during_a_load_fails_it_with_a_clear_error(clus
     assert error.value.sqlstate is None or error.value.sqlstate[:2] in ("57", "58", "08", "XX")
     cluster.revive()
     assert answer(cluster.url, "select count(*) from big") == 0
-
-
-def kill_during_insert(segment: Postmaster) -> None:
-    """kill -9 of a segment and all that belongs to it, once its process title says that it runs a part of an INSERT."""
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        family = [psutil.Process(pid) for pid in segment.processes()]
-        if any("MPPEXEC INSERT" in " ".join(process.cmdline()) for process in family):
-            for process in family:
-                process.kill()
-            return
-        time.sleep(0.02)
 
 
 @needs_build
