@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from tasks.launchers.connection import connect
+from tasks.launchers.connection import cancel, connect
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
@@ -32,18 +32,20 @@ class Nodes:
         return any(connection.closed for connection in self._connections)
 
     def execute(self, sql: str) -> None:
-        """Run a statement on every node at once; back when the last one has done it."""
-        with ThreadPoolExecutor(len(self._connections)) as pool:
-            try:
-                list(pool.map(lambda connection: connection.execute(sql.encode()), self._connections))
-            except KeyboardInterrupt:
-                self.cancel()
-                raise
+        """Run a statement on every node at once; back when the last one has done it, or one has failed."""
+        pool = ThreadPoolExecutor(len(self._connections))
+        try:
+            list(pool.map(lambda connection: connection.execute(sql.encode()), self._connections))
+        except KeyboardInterrupt:
+            self.cancel()
+            raise
+        finally:
+            pool.shutdown(wait=False)
 
     def cancel(self) -> None:
         """End what runs on them; may be called from another thread."""
         for connection in self._connections:
-            connection.cancel_safe(timeout=5)
+            cancel(connection)
 
     def close(self) -> None:
         for connection in self._connections:

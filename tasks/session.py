@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from experiments.model import Statement
 from tasks.errors import ServerGone, StatementFailed, StatementTimeout
+from tasks.launchers.connection import cancel
 from tasks.nodes import Nodes
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ class PostgresSession(LoggedSession):
         return StatementFailed(message, error.sqlstate)
 
     def _cancel(self) -> None:
-        self._connection.cancel_safe(timeout=5)
+        cancel(self._connection)
         self._nodes.cancel()
 
     def close(self) -> None:

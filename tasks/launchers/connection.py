@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
+import socket
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import psycopg
     from sqlalchemy.engine import URL
+
+CANCEL_SECONDS = 5
 
 
 def connect(url: URL, seconds: int, **more: Any) -> psycopg.Connection[Any]:
@@ -16,6 +21,20 @@ def connect(url: URL, seconds: int, **more: Any) -> psycopg.Connection[Any]:
 
     words: dict[str, Any] = {**url.translate_connect_args(database="dbname", username="user"), **url.query}
     return psycopg.connect(**words | {"connect_timeout": seconds, "autocommit": True} | more)
+
+
+def cancel(connection: psycopg.Connection[Any]) -> None:
+    """End the statement that another thread waits for. Where the server takes no such request, its line is cut."""
+    import psycopg
+
+    try:
+        connection.cancel_safe(timeout=CANCEL_SECONDS)
+    except psycopg.Error:
+        with (
+            suppress(psycopg.Error, OSError),  # it has closed itself meanwhile
+            socket.socket(fileno=os.dup(connection.fileno())) as line,
+        ):
+            line.shutdown(socket.SHUT_RDWR)
 
 
 def answer(url: URL, sql: str, seconds: int = 5, **more: Any) -> Any:

@@ -19,6 +19,7 @@ from tasks.launchers.postmaster import Postmaster, StartFailed, discard
 from tasks.launchers.process import Account, wait_until
 from tasks.launchers.record import ServerFolder
 from tasks.launchers.server import Owner, Server, SettingsRefused
+from tasks.launchers.watch import Watch
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
@@ -40,6 +41,7 @@ class LaunchedServer(Server):
         self.data_directory = nodes[0].data
         self.bin_directory = nodes[0].programs
         self.program_environment = nodes[0].environment
+        self._watch: Watch | None = None
 
     @property
     def settings(self) -> Mapping[str, str]:
@@ -51,6 +53,7 @@ class LaunchedServer(Server):
 
     def start(self) -> None:
         """Start what is down and wait until all of it answers, be it after a recovery of its own."""
+        self._unwatch()
 
         def is_back() -> bool:
             self._start_nodes()
@@ -58,6 +61,13 @@ class LaunchedServer(Server):
 
         if not wait_until(is_back, RECOVERY_SECONDS):
             raise StartFailed(f"no answer within {RECOVERY_SECONDS} s")
+        self._watch = Watch(self.nodes)
+
+    def _unwatch(self) -> None:
+        """Before a postmaster ends because we want it to."""
+        if self._watch is not None:
+            self._watch.end()
+            self._watch = None
 
     def _start_nodes(self) -> None:
         """All at once: each waits for itself, and on a cluster for the others."""
@@ -67,6 +77,7 @@ class LaunchedServer(Server):
                 list(pool.map(Postmaster.start, down))
 
     def halt(self) -> None:
+        self._unwatch()
         for node in self.nodes:
             node.stop()
 
@@ -132,6 +143,7 @@ class LaunchedServer(Server):
             node.forget_altered()
 
     def stop(self) -> None:
+        self._unwatch()
         discard(self.folder)
 
     def close(self) -> None:
@@ -139,6 +151,7 @@ class LaunchedServer(Server):
             self.stop()
             return
         self.restore()
+        self._unwatch()
         self.folder.release()
 
     def psql_line(self) -> str:

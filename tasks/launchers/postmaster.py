@@ -108,6 +108,10 @@ class Postmaster:
         pid = self.pid()
         return family(pid) if pid else []
 
+    def kill_leftovers(self) -> None:
+        """End what still works in the data directory of a postmaster that has died."""
+        kill([pid for pid in self.folder.processes() if _works_in(pid, self.data)])
+
     def _look(self) -> tuple[int, str] | None:
         pid = named_pid(self.data / "postmaster.pid")
         if pid is None or pid not in self.folder.processes():
@@ -123,7 +127,7 @@ class Postmaster:
         stale = named_pid(self.data / "postmaster.pid")
         if stale is None or self.pid() is not None:
             return
-        kill([pid for pid in self.folder.processes() if _works_in(pid, self.data)])
+        self.kill_leftovers()
         remove_segment(self.data / "postmaster.pid", self.account)
         for lock in [self.data / "postmaster.pid", *self.folder.path.glob("socket/.s.PGSQL.*.lock")]:
             if named_pid(lock) == stale:

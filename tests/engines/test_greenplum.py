@@ -470,10 +470,13 @@ def _last_checkpoint(node: Postmaster) -> int:
     return (int(high, 16) << 32) + int(low, 16)
 
 
-def test_a_segment_that_is_killed_during_a_load(run: Runs, cluster: GreenplumCluster) -> None:
+@pytest.mark.parametrize("with_children", [True, False], ids=["all of it", "its postmaster"])
+def test_a_segment_that_is_killed_during_a_load(run: Runs, cluster: GreenplumCluster, with_children: bool) -> None:
     """The cell fails and says why, the cluster comes back, the block runs again, the next run works."""
     one_form = ["orientation=ao_row", "blocksize=2MB", "compression=zlib:5"]
-    killer = threading.Thread(target=kill_during_insert, args=(cluster.nodes[1],))
+    killer = threading.Thread(
+        target=kill_during_insert, args=(cluster.nodes[1],), kwargs={"with_children": with_children}
+    )
     killer.start()
     results = run("storage_matrix", "rows=200000", only=one_form)
     killer.join()

@@ -100,13 +100,14 @@ def test_an_experiment_of_ones_own_needs_no_python(home: Path) -> None:
     assert len(set(loads)) == 1
 
 
-def test_a_block_whose_server_died_runs_again_from_a_fresh_load(home: Path) -> None:
+@pytest.mark.parametrize("how_many", [None, 1], ids=["all of it", "its postmaster"])
+def test_a_block_whose_server_died_runs_again_from_a_fresh_load(home: Path, how_many: int | None) -> None:
     killed: list[str] = []
 
     def measure(engine: Engine, cell: Cell) -> None:
         if cell.levels.get("index") == "btree(id)" and not killed:
             killed.append(cell.cell_id)
-            for pid in engine._targets["embedded"].server.processes():
+            for pid in engine._targets["embedded"].server.processes()[:how_many]:
                 os.kill(pid, signal.SIGKILL)
         engine.measure_cell(cell)
 
