@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -308,6 +309,6 @@ def _code(returned: int | None) -> int:
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console script."""
     told = sys.argv[1:] if arguments is None else list(arguments)
-    # A query may begin with a comment; no option is two hyphens and a space.
-    words = [f" {word}" if word.startswith("-- ") else word for word in told]
+    # A query may begin with a comment; no option has white space in its name.
+    words = [f" {word}" if re.match(r"--[^=]*\s", word) else word for word in told]
     sys.exit(ended(lambda: _code(app.meta(words, **RAISE)), debug="--debug" in words))

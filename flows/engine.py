@@ -77,12 +77,14 @@ def side_by_side(works: Sequence[Callable[[], None]], cancel: Callable[[], None]
 
 
 @contextmanager
-def reached(target: str) -> Iterator[None]:
+def reached(target: str, doing: str) -> Iterator[None]:
     """A server that dies before the first cell is out of reach."""
     try:
         yield
-    except (ServerGone, StatementFailed) as error:
-        raise UserError(f'target "{target}": {error}', exit_code=4) from None
+    except ServerGone as error:
+        raise UserError(f'target "{target}": {doing}: the server died: {error}', exit_code=4) from None
+    except StatementFailed as error:
+        raise UserError(f'target "{target}": {doing}: {error}', exit_code=4) from None
 
 
 class Engine:
@@ -125,7 +127,7 @@ class Engine:
             for run in self._targets.values():
                 self.watcher.phase(f"making the rows on {run.target.name}")
                 run.note_environment = partial(self._note_environment, run)
-                with reached(run.target.name):
+                with reached(run.target.name, "making the rows"):
                     run.make_rows(self.request.experiment, self.request.parameters)
                     run.note_environment()
 
@@ -136,10 +138,10 @@ class Engine:
     def _reach_targets(self) -> None:
         place = Place.of(self.home, os.environ)
         for target in self.request.targets:
-            self.watcher.phase(f"starting {target.name}")
+            self.watcher.phase(f"reaching {target.name}")
             server = acquire(target, place, Owner.run(), secrets=self.secrets)
             try:
-                with reached(target.name):
+                with reached(target.name, "looking at what it supports"):
                     self._targets[target.name] = TargetRun(target, server, self.request.timeout, self.home / "data")
             except BaseException:
                 server.close()
@@ -165,8 +167,8 @@ class Engine:
             with self.timings.of("cells"):
                 side_by_side(works, self._cancel)
 
-    def _wait(self) -> None:
-        self.watcher.phase("waiting for the end of another run's cells: this host measures one cell at a time")
+    def _wait(self, holder: str) -> None:
+        self.watcher.phase(f"waiting for the end of the cells of {holder}: this host measures one cell at a time")
 
     def _run_blocks(self, blocks: list[Block], measure: Callable[[Cell], object]) -> None:
         for block in blocks:

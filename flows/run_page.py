@@ -65,15 +65,22 @@ def run_and_show(home: Path, ask: Ask, *, as_json: bool) -> int:
 
 def show_results(console: Console, database: DuckDBPyConnection) -> None:
     """The tables of one run, and what could not be measured."""
-    from warehouse.tables import failure_lines, result_table, unsupported_lines, verdict_tables
+    from warehouse.tables import (
+        checkpoint_lines,
+        failure_lines,
+        repeat_lines,
+        result_table,
+        unsupported_lines,
+        verdict_tables,
+    )
 
     for table in result_table(database):
         console.print(table)
     for table in verdict_tables(database):
         console.print(table)
-    for line in unsupported_lines(database):
+    for line in [*unsupported_lines(database), *checkpoint_lines(database)]:
         console.print(line, style="yellow", soft_wrap=True)
-    for line in failure_lines(database):
+    for line in [*repeat_lines(database), *failure_lines(database)]:
         console.print(line, style="red", soft_wrap=True)
 
 

@@ -52,11 +52,13 @@ def check_target(home: Path, name: str, settings: Sequence[str], *, as_json: boo
     table = plain_table("", "")
     table.show_header = False
     table.add_row("version", reach.version)
-    table.add_row("state", f"up: {where}" if reach.was_up else "not up; it was started for this check")
+    table.add_row("state", "up" if reach.was_up else "not up; it was started for this check")
     table.add_row("dialect", dialect.name)
     for name, value in _capabilities(dialect).items():
         table.add_row(name.replace("_", " "), _in_words(value))
     standard_output().print(table)
+    if reach.was_up:
+        standard_output().print(where, soft_wrap=True)  # whole, to be pasted
     return 0
 
 

@@ -18,10 +18,8 @@ def _words(error: CycloptsError) -> str:
     if isinstance(error, UnknownCommandError) and error.unused_tokens and error.app:
         return unknown("command", error.unused_tokens[0], [name for name in error.app if not name.startswith("-")])
     if isinstance(error, UnknownOptionError):
-        names = (name for argument in error.argument_collection for name in argument.names)
-        return unknown(
-            "option", error.token.keyword or error.token.value, [name for name in names if name.startswith("--")]
-        )
+        names = [name for argument in error.argument_collection for name in argument.names if name.startswith("--")]
+        return unknown("option", error.token.keyword or error.token.value, [*names, "--debug"])
     if isinstance(error, UnusedCliTokensError):
         return f"unexpected argument: {' '.join(error.unused_tokens or ())}"
     return " ".join(str(error).split())

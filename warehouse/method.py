@@ -49,6 +49,12 @@ select environment_id, target, facts
 from environment
 order by (select min(position) from planned_cell where planned_cell.target = environment.target), environment_id
 """
+NO_CHECKPOINT = """
+select distinct target, facts->>'checkpoint' as reason
+from environment
+where starts_with(reason, 'no checkpoint')
+order by target
+"""
 # Facts that a reader looks for first, in this order; the others follow.
 FIRST_FACTS = ("engine", "dialect", "cpu_model", "cpu_count", "memory_bytes", "filesystem", "disk_bytes", "kernel")
 
@@ -82,6 +88,11 @@ def overhead(connection: DuckDBPyConnection) -> float | None:
 def canaries(connection: DuckDBPyConnection) -> list[Row]:
     """The fixed work beside the blocks: its middle, its range, and how far that reaches."""
     return [{**row, "reach": row["high"] / row["low"]} for row in rows(connection, CANARIES) if row["low"] > 0]
+
+
+def without_checkpoint(connection: DuckDBPyConnection) -> dict[str, str]:
+    """The targets whose loads end with their commit, and why there was no CHECKPOINT."""
+    return dict(connection.execute(NO_CHECKPOINT).fetchall())
 
 
 def environments(connection: DuckDBPyConnection) -> list[Environment]:

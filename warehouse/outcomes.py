@@ -30,6 +30,15 @@ where p.role = 'result' and p.status = 'planned' and coalesce(c.status, '') not 
 group by p.target, c.status, c.reason, c.sqlstate
 order by min(p.position)
 """
+REPEATED = """
+select c.target, 'measured again' as status, c.earlier as reason, count(*) as count,
+    list(c.cell_id order by p.position) as cells
+from cell c
+join planned_cell p using (run_id, cell_id, replicate)
+where c.role = 'result' and c.status = 'ok' and c.earlier is not null
+group by c.target, c.earlier
+order by min(p.position)
+"""
 VERDICTS = """
 select expectation, claim, severity, outcome, observed, detail
 from verdict
@@ -75,10 +84,16 @@ def unsupported(connection: DuckDBPyConnection) -> list[Refusal]:
 
 def failures(connection: DuckDBPyConnection, names: Names) -> list[Refusal]:
     """Cells that failed, timed out, were cancelled or never ran, by what the server said."""
-    return [
-        Refusal(cells=listed([names.cells[cell].whole for cell in row.pop("cells")], 5), **row)
-        for row in rows(connection, FAILURES)
-    ]
+    return _named(rows(connection, FAILURES), names)
+
+
+def repeated(connection: DuckDBPyConnection, names: Names) -> list[Refusal]:
+    """Cells whose result is not that of the first attempt, by how that ended."""
+    return _named(rows(connection, REPEATED), names)
+
+
+def _named(found: list[Row], names: Names) -> list[Refusal]:
+    return [Refusal(cells=listed([names.cells[cell].whole for cell in row.pop("cells")], 5), **row) for row in found]
 
 
 def verdicts(connection: DuckDBPyConnection) -> list[Row]:

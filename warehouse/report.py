@@ -12,8 +12,8 @@ from warehouse.extremes import extremes
 from warehouse.formatting import counted, humanise, listed, spelled, times
 from warehouse.labels import Names, read_names
 from warehouse.medians import words
-from warehouse.method import canaries, environments, methods, overhead
-from warehouse.outcomes import broken_rows, cell_counts, failures, happened, unsupported, verdicts
+from warehouse.method import canaries, environments, methods, overhead, without_checkpoint
+from warehouse.outcomes import broken_rows, cell_counts, failures, happened, repeated, unsupported, verdicts
 from warehouse.result_tables import result_tables
 from warehouse.sections import published_figures, published_rows, target_charts
 from warehouse.selecting import rows
@@ -71,10 +71,12 @@ def _details(connection: DuckDBPyConnection, names: Names) -> dict[str, Any]:
         "published_figures": published_figures(published, names),
         "unsupported": unsupported(connection),
         "failures": failures(connection, names),
+        "repeated": repeated(connection, names),
         "environments": environments(connection),
         "methods": methods(connection),
         "overhead": overhead(connection),
         "canaries": canaries(connection),
+        "without_checkpoint": without_checkpoint(connection),
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -25,7 +25,8 @@ def run_rows(ledger: RunLedger, unfinished: Unfinished) -> Rows:
     """All rows of a run by table; ``unfinished`` is the status of a run without ``finish.json``."""
     # Taken before the files are read: what changes meanwhile is then loaded again.
     fingerprint = ledger.fingerprint()
-    run, finish, results = ledger.run(), ledger.finished(), ledger.cells()
+    run, finish, histories = ledger.run(), ledger.finished(), _histories(ledger.attempts())
+    results = [attempts[-1] for attempts in histories]
     plan = PlanWording(run)
     return {
         "loaded_run": [{"run_id": run.run_id, "fingerprint": fingerprint}],
@@ -44,7 +45,7 @@ def run_rows(ledger: RunLedger, unfinished: Unfinished) -> Rows:
             for environment in ledger.environments().values()
         ],
         "planned_cell": [_planned(run, plan, cell, number) for number, cell in enumerate(run.matrix.cells, 1)],
-        "cell": [*_cells(run, plan, results), *_never_run(run, plan, results)],
+        "cell": [*_cells(run, plan, histories), *_never_run(run, plan, results)],
         "measurement": [row for result in results for row in _measurements(run, result)],
         "plan": [row for result in results for row in _plans(run, result)],
         "verdict": [{"run_id": run.run_id, **vars(verdict)} for verdict in ledger.verdicts()],
@@ -128,14 +129,23 @@ def _planned(run: Run, plan: PlanWording, cell: Cell, position: int) -> Row:
     return {**_named(run, plan, cell), "status": cell.status, "reason": cell.reason, "position": position}
 
 
-def _cells(run: Run, plan: PlanWording, results: list[CellResult]) -> Iterator[Row]:
-    for result in results:
+def _histories(attempts: Sequence[CellResult]) -> list[list[CellResult]]:
+    """The attempts at each cell and replicate, the last one last."""
+    found: dict[tuple[str, int], list[CellResult]] = {}
+    for attempt in attempts:
+        found.setdefault((attempt.cell.cell_id, attempt.cell.replicate), []).append(attempt)
+    return list(found.values())
+
+
+def _cells(run: Run, plan: PlanWording, histories: list[list[CellResult]]) -> Iterator[Row]:
+    for *former, result in histories:
         yield {
             **_named(run, plan, result.cell),
             "status": result.status,
             "reason": result.reason,
             "sqlstate": result.sqlstate,
             "attempt": result.attempt,
+            "earlier": "; ".join(f"{one.status}: {one.reason}" for one in former) or None,
             "reloaded": result.reloaded,
             "environment_id": result.environment_id,
             "started_at": _time(result.started_at),

@@ -123,6 +123,7 @@ create table cell (
     block_id varchar not null,
     replicate integer not null check (replicate > 0),
     attempt integer not null check (attempt >= 0),
+    earlier varchar,
     reloaded boolean not null,
     environment_id varchar,
     started_at timestamp,
@@ -147,6 +148,7 @@ comment on column cell.levels is 'Level of every factor that applies, as declare
 comment on column cell.block_id is 'The block: cells that share one loaded table';
 comment on column cell.replicate is 'Which repetition of the whole block, from 1';
 comment on column cell.attempt is 'Which attempt at the cell this was, from 1; earlier ones stay in the ledger; 0 for a cell that was only planned';
+comment on column cell.earlier is 'How the attempts before this one ended, and why; NULL for a first one';
 comment on column cell.reloaded is 'Whether the table was loaded again, unrecorded, to resume the block midway';
 comment on column cell.environment_id is 'The environment that it was measured in';
 comment on column cell.started_at is 'When the attempt started, UTC';

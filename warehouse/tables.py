@@ -11,7 +11,8 @@ from rich.text import Text
 
 from warehouse.formatting import counted, spelled
 from warehouse.labels import read_names
-from warehouse.outcomes import Refusal, broken_rows, failures, happened, unsupported, verdicts
+from warehouse.method import without_checkpoint
+from warehouse.outcomes import Refusal, broken_rows, failures, happened, repeated, unsupported, verdicts
 from warehouse.result_tables import ResultTable, result_tables
 from warehouse.selecting import Row
 
@@ -85,6 +86,19 @@ def unsupported_lines(connection: DuckDBPyConnection) -> list[str]:
 def failure_lines(connection: DuckDBPyConnection) -> list[str]:
     """One line per reason why cells failed, timed out, were cancelled or never ran, with the SQLSTATE."""
     return [_line(refusal) for refusal in failures(connection, read_names(connection))]
+
+
+def repeat_lines(connection: DuckDBPyConnection) -> list[str]:
+    """One line per reason why cells were measured again; the results are those of the last attempt."""
+    return [_line(refusal) for refusal in repeated(connection, read_names(connection))]
+
+
+def checkpoint_lines(connection: DuckDBPyConnection) -> list[str]:
+    """One line per target whose loads are not known to be durable."""
+    return [
+        f"{target}: {reason}; its load times end with the commit"
+        for target, reason in without_checkpoint(connection).items()
+    ]
 
 
 def _line(refusal: Refusal) -> str:

@@ -61,16 +61,18 @@ class Place:
             os.close(descriptor)
 
     @contextmanager
-    def host_alone(self, wait: Callable[[], None]) -> Iterator[None]:
-        """Held while cells are measured: of a user's runs on this host one at a time. Who must wait is told so."""
+    def host_alone(self, wait: Callable[[str], None]) -> Iterator[None]:
+        """Held while cells are measured: of a user's runs on this host one at a time. ``wait`` is told who measures."""
         self.prepare()
         descriptor = os.open(self.root / "measuring.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                wait()
+                wait(os.fsdecode(os.pread(descriptor, 4096, 0)) or "another run")
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, os.fsencode(f"the run of process {os.getpid()} in {self.home}"), 0)
             yield
         finally:
             os.close(descriptor)

@@ -47,7 +47,7 @@ GREENPLUM = (
     *COMMON,
     Setting("listen_addresses", "127.0.0.1", "coordinator and segments talk over loopback"),
     Setting("max_connections", "50", "a shared host has few semaphores; segments get three times as many"),
-    Setting("max_prepared_transactions", "100", "at least as many as connections, or a distributed commit fails"),
+    Setting("max_prepared_transactions", "150", "at least a segment's connections, or a distributed commit fails"),
     Setting("checkpoint_segments", "64", "of 64 MB: no checkpoint by WAL volume inside a timed step"),
     Setting("optimizer", "off", "the planner, which every build has; costs of two optimizers do not compare"),
     Setting("gp_autostats_mode", "none", "ANALYZE is a step of its own, not part of a load"),

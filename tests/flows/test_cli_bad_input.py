@@ -109,12 +109,12 @@ def test_a_name_or_value_that_is_not_known(
         ),
         (
             ("query", "select 1", "--formt", "csv"),
-            'unknown option "--formt"; known options: --home, --format (did you mean "--format"?); '
+            'unknown option "--formt"; known options: --home, --format, --debug (did you mean "--format"?); '
             "see storage-matrix query --help",
         ),
         (
             ("query", "--all"),
-            'unknown option "--all"; known options: --home, --format; see storage-matrix query --help',
+            'unknown option "--all"; known options: --home, --format, --debug; see storage-matrix query --help',
         ),
         (("plan", "storage_matrix", "again"), "unexpected argument: again; see storage-matrix plan --help"),
         (

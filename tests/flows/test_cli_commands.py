@@ -91,8 +91,9 @@ def test_options_may_stand_before_the_query(
     assert cli("query", "--format", "csv", *said, "select count(*) > 0 as found from run") == (0, "found\ntrue\n", "")
 
 
-def test_a_query_may_begin_with_a_comment(cli: Cli, populated_home: Path) -> None:
-    assert cli("query", "-- of runs\nselect 1 as one", "--format", "csv").out == "one\n1\n"
+@pytest.mark.parametrize("comment", ["-- of runs\n", "--of runs\n", "--\n"])
+def test_a_query_may_begin_with_a_comment(cli: Cli, populated_home: Path, comment: str) -> None:
+    assert cli("query", f"{comment}select 1 as one", "--format", "csv").out == "one\n1\n"
 
 
 def test_export_names_the_files(cli: Cli, populated_home: Path, tmp_path: Path) -> None:

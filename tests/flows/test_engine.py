@@ -129,7 +129,9 @@ def test_a_server_that_dies_while_the_rows_are_made_is_out_of_reach(home: Path) 
     with pytest.raises(UserError) as error:
         run(home)
     assert error.value.exit_code == 4
-    assert str(error.value).startswith('target "embedded": terminating connection due to administrator command')
+    assert str(error.value).startswith(
+        'target "embedded": making the rows: the server died: terminating connection due to administrator command'
+    )
 
 
 def test_a_new_session_finds_the_rows_that_were_made(home: Path) -> None:

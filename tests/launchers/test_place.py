@@ -106,16 +106,20 @@ def test_cells_are_measured_by_one_run_at_a_time(tmp_path: Path) -> None:
     told: list[str] = []
     waits, measures = threading.Event(), threading.Event()
 
+    def wait(holder: str) -> None:
+        told.append(holder)
+        waits.set()
+
     def measure() -> None:
-        with other.host_alone(waits.set):
+        with other.host_alone(wait):
             told.append("other")
             measures.set()
 
-    with one.host_alone(lambda: told.append("one waits")):
+    with one.host_alone(told.append):
         thread = threading.Thread(target=measure)
         thread.start()
         assert waits.wait(10)
         assert not measures.is_set()
         told.append("one")
     thread.join(10)
-    assert told == ["one", "other"]
+    assert told == [f"the run of process {os.getpid()} in {tmp_path / 'one'}", "one", "other"]

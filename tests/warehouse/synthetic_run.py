@@ -118,6 +118,17 @@ def write_run(home: Path, verdicts: Sequence[Verdict] = ()) -> RunLedger:
     return ledger
 
 
+def write_unlucky_run(home: Path) -> RunLedger:
+    """The same run: the cell that failed has been measured again, and one target was not ours to checkpoint."""
+    ledger = write_run(home)
+    failed = next(cell for cell in ledger.cells() if cell.status == "failed")
+    again = replace(failed, status="ok", reason=None, sqlstate=None, attempt=2)
+    shared = {"checkpoint": "no checkpoint: the target is not exclusive"}
+    environment = ledger.write_environment("embedded", FACTS | ENGINES["embedded"] | shared)
+    ledger.write_cell(replace(again, environment_id=environment))
+    return ledger
+
+
 def write_series(home: Path) -> RunLedger:
     """A run in rounds, whose steps have names of their own: updates, counts and a VACUUM in between."""
     factors = (Factor("fillfactor", {"*": (100, 50)}), Factor("vacuum", {"*": ("none", "plain")}))

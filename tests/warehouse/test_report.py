@@ -15,7 +15,7 @@ import duckdb
 import pytest
 import vl_convert
 
-from tests.warehouse.synthetic_run import write_run, write_series
+from tests.warehouse.synthetic_run import write_run, write_series, write_unlucky_run
 from warehouse.loading import run_database
 from warehouse.report import write_report
 
@@ -238,6 +238,22 @@ def test_a_series_is_drawn_over_its_rounds_with_the_vacuums_marked(
         *(("fillfactor=100 plain", 3), ("fillfactor=100 plain", 6)),
         *(("fillfactor=50 plain", 3), ("fillfactor=50 plain", 6)),
     }
+
+
+def test_the_page_says_of_the_run_what_it_could_not_control(tmp_path: Path) -> None:
+    with run_database(write_unlucky_run(tmp_path).directory) as connection:
+        page = write_report(connection, tmp_path / "report.html").read_text()
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page.split("What to read first</h2>")[1]))
+
+    assert "1 cell was measured again." in text
+    assert "failed: step index_build: could not resize shared memory segment" in text
+    assert "Load is durable, through checkpoint (on embedded through commit only);" in text
+    assert "On embedded load time ends with the commit (no checkpoint: the target is not exclusive)." in text
+
+
+def test_the_page_of_an_ordinary_run_does_not_speak_of_it(page: str) -> None:
+    assert "measured again" not in page
+    assert "commit only" not in page
 
 
 def test_a_run_without_any_result_still_has_a_report(tmp_path: Path) -> None:

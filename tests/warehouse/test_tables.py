@@ -10,9 +10,16 @@ import pytest
 from rich.console import Console, RenderableType
 
 from experiments.model import Verdict
-from tests.warehouse.synthetic_run import FAILURE, write_run, write_series
+from tests.warehouse.synthetic_run import FAILURE, write_run, write_series, write_unlucky_run
 from warehouse.loading import run_database
-from warehouse.tables import failure_lines, result_table, unsupported_lines, verdict_tables
+from warehouse.tables import (
+    checkpoint_lines,
+    failure_lines,
+    repeat_lines,
+    result_table,
+    unsupported_lines,
+    verdict_tables,
+)
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +112,21 @@ def test_there_is_a_line_for_each_reason_why_cells_failed(connection: duckdb.Duc
         "duckdb: 1 cell timed out (16kB compression=auto, art(c2)): "
         "step lookup: no answer within 600 s [SQLSTATE 57014]",
     ]
+
+
+def test_why_a_cell_was_measured_again_is_told_and_where_a_load_was_not_made_durable(tmp_path: Path) -> None:
+    with run_database(write_unlucky_run(tmp_path).directory) as connection:
+        assert repeat_lines(connection) == [
+            f"embedded: 1 cell measured again (external fillfactor=70, hash(c2)): failed: {FAILURE}"
+        ]
+        assert checkpoint_lines(connection) == [
+            "embedded: no checkpoint: the target is not exclusive; its load times end with the commit"
+        ]
+        assert len(failure_lines(connection)) == 1
+
+
+def test_an_ordinary_run_has_no_such_lines(connection: duckdb.DuckDBPyConnection) -> None:
+    assert repeat_lines(connection) == checkpoint_lines(connection) == []
 
 
 def test_a_cell_that_never_ran_is_told(tmp_path: Path) -> None:
