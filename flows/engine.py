@@ -128,8 +128,22 @@ class Engine:
                 self.watcher.phase(f"making the rows on {run.target.name}")
                 run.note_environment = partial(self._note_environment, run)
                 with reached(run.target.name, "making the rows"):
-                    run.make_rows(self.request.experiment, self.request.parameters)
-                    run.note_environment()
+                    self._make_rows(run)
+
+    def _make_rows(self, run: TargetRun) -> None:
+        """Twice at most, as with a block; if the server dies both times, no cell of this target can run."""
+        for _ in (1, 2):
+            try:
+                run.make_rows(self.request.experiment, self.request.parameters)
+                run.note_environment()
+                return
+            except ServerGone as gone:
+                reason = gone
+            self._revive(run)
+            if run.failure is not None:
+                return
+            run.make_room()
+        run.failure = StatementFailed(f"making the rows: the server died: {reason}")
 
     def _note_environment(self, run: TargetRun) -> None:
         """From here on its cells are measured in this environment; other settings make another one."""
@@ -210,10 +224,12 @@ class Engine:
             if running.server_gone and attempt == 1:
                 undone = cells[position:]
                 break
+        if not running.server_gone:
+            running.close()
         if running.server_gone:
             self._revive(target)
+            running.close()
         del self._running[block.target]
-        running.close()
         return undone
 
     def _revive(self, target: TargetRun) -> None:

@@ -31,7 +31,7 @@ INTERRUPTED = End("cancelled", "interrupted")
 
 
 class BlockRun:
-    """One pass over a block. ``server_gone`` is set when the server died under it: the caller starts another pass.
+    """One pass over a block. ``server_gone`` is set when the server died under it: the caller brings it back.
 
     ``is_reload`` where the pass before has kept what loading costs.
     """
@@ -69,7 +69,9 @@ class BlockRun:
             self.target.settle(settings)
         except SettingsRefused as refused:
             self._load_end = End("unsupported", str(refused))
-        except (UserError, StatementFailed, ServerGone) as gone:
+        except ServerGone as gone:
+            self.server_gone, self._load_end = True, _end_of(gone)
+        except (UserError, StatementFailed) as gone:
             self.target.failure = StatementFailed(str(gone))
 
     def cancel(self) -> None:
@@ -95,15 +97,20 @@ class BlockRun:
     def close(self) -> None:
         """Drop the block's table, and before it what steps made beside it, the last of it first.
 
-        Also where its cells were cancelled: what they left is dropped.
+        Also where its cells were cancelled: what they left is dropped, but from a server that goes as a whole.
         """
+        if self.target.session.is_stopped and self.target.server.is_temporary:
+            return
         self.target.session.is_stopped = False
-        for statement in reversed(self._undo):
-            with suppress(StatementFailed, ServerGone):
-                self.target.session.execute(statement)
-        with suppress(StatementFailed, ServerGone), self.target.session.lightly():
-            for statement in self._place.teardown:
-                self.target.session.execute(statement)
+        try:
+            for statement in reversed(self._undo):
+                with suppress(StatementFailed):
+                    self.target.session.execute(statement)
+            with suppress(StatementFailed), self.target.session.lightly():
+                for statement in self._place.teardown:
+                    self.target.session.execute(statement)
+        except ServerGone:
+            self.server_gone = True
         for file in self._place.files:
             Path(file).unlink(missing_ok=True)
 
@@ -131,7 +138,7 @@ class BlockRun:
 
     def _run(self, context: CellContext) -> End:
         if self.server_gone:
-            return End("failed", "the server died earlier in this block")
+            return self._load_end or End("failed", "the server died earlier in this block")
         if context.cell.role == "noop":
             return End("ok")
         if self.target.failure is not None:
@@ -161,7 +168,7 @@ class BlockRun:
             for step in steps:
                 self._run_step(step, context)
         except (CellFailed, CellUnsupported, StatementFailed, ServerGone, UserError) as error:
-            self.server_gone = isinstance(error, ServerGone) or self._lost_a_node(error)
+            self.server_gone = self.target.has_died(error)
             end = _end_of(ServerGone(str(error)) if self.server_gone else error, step)
             # Without its load a block has nothing that a later cell could measure.
             if loading and (step is None or step.at == "load") and not self.server_gone:
@@ -187,11 +194,6 @@ class BlockRun:
             self.target.session.deadline = None
         if self._is_reload and step.at == "load":
             del context.measurements[measured:], context.plans[planned:]
-
-    def _lost_a_node(self, error: Exception) -> bool:
-        """A statement of a cluster may also fail since a node died behind the one that we talk to."""
-        is_refused = isinstance(error, StatementFailed) and not isinstance(error, StatementTimeout)
-        return is_refused and not self.target.server.alive()
 
     def _record_canary(self, context: CellContext, when: str) -> None:
         """What a fixed piece of work takes now: drift over a run means that something else used the host."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -144,6 +145,9 @@ class PostgresSession(LoggedSession):
         super().__init__()
         import psycopg
         from psycopg.types.string import TextLoader
+
+        # What becomes of a statement that is cancelled is ours to tell.
+        logging.getLogger("psycopg").setLevel(logging.ERROR)
 
         from tasks.engines import family_engine
 

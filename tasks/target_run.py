@@ -16,7 +16,7 @@ from tasks.datafiles import RowFile
 from tasks.dialects.dialect import Dialect
 from tasks.dialects.registry import probe
 from tasks.environment import host_facts
-from tasks.errors import ServerGone, StatementFailed
+from tasks.errors import ServerGone, StatementFailed, StatementTimeout
 from tasks.launchers.server import Server, SettingsRefused
 from tasks.session import DuckDBSession, PostgresSession, open_session
 
@@ -47,7 +47,7 @@ class TargetRun:
         self.session = self._connect()
         self.dialect: Dialect = probe(self.session, target.dialect)
         self._pin()
-        self._make_room()
+        self.make_room()
 
     def _connect(self) -> PostgresSession | DuckDBSession:
         try:
@@ -61,7 +61,7 @@ class TargetRun:
             if statement.split()[1] not in self.server.settings:
                 self.session.execute(statement)
 
-    def _make_room(self) -> None:
+    def make_room(self) -> None:
         """Our schema, empty: what a killed run left in it goes; a run that is still at work keeps us out."""
         try:
             for statement in self.dialect.schema_setup():
@@ -89,10 +89,13 @@ class TargetRun:
     def settle(self, settings: Mapping[str, str]) -> None:
         """Have the server run with ``settings`` on top of those of its launch; it restarts where it does not yet.
 
-        Raises ``SettingsRefused`` with the former ones in force, ``UserError`` where it does not come back.
+        Raises ``SettingsRefused`` with the former ones in force, ``UserError`` where it does not come back, and
+        ``ServerGone`` where it has died before: that is to be told, not mended by the way.
         """
         if settings == self.settings:
             return
+        if not self.server.alive():
+            raise ServerGone("found dead before a restart")
         try:
             self.server.restart(settings)
         except SettingsRefused:
@@ -121,7 +124,14 @@ class TargetRun:
             for name, file in experiment.values.items():
                 self.values[name] = self._looked_up(experiment, name, file)
         except StatementFailed as error:
+            if self.has_died(error):
+                raise ServerGone(str(error)) from None
             self.failure = error
+
+    def has_died(self, error: Exception) -> bool:
+        """Whether an error is the server's death. On a cluster a node may die behind the one that we talk to."""
+        is_refused = isinstance(error, StatementFailed) and not isinstance(error, StatementTimeout)
+        return isinstance(error, ServerGone) or (is_refused and not self.server.alive())
 
     def _looked_up(self, experiment: Experiment, name: str, file: str) -> Any:
         value = self.session.value(self._sql(experiment, file))
@@ -167,9 +177,9 @@ class TargetRun:
         return (sum(float(row[1]) for row in self.session.rows(statement)) - before) / IDLE_SECONDS
 
     def close(self) -> None:
-        """Remove what is ours from the server and leave it; of a server that dies the next run removes it."""
+        """Remove what is ours from a server that stays, and leave it; where that fails the next run does it."""
         try:
-            for statement in self.dialect.schema_teardown():
+            for statement in () if self.server.is_temporary else self.dialect.schema_teardown():
                 self.session.execute(statement)
         except (StatementFailed, ServerGone):
             return

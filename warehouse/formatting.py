@@ -74,10 +74,10 @@ def counted(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def listed(names: Sequence[str], most: int = 3) -> str:
-    """The first few of ``names`` and how many more there are."""
+def listed(names: Sequence[str], most: int = 3, between: str = "; ") -> str:
+    """The first few of ``names`` and how many more there are; cells are named with commas in them."""
     more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+    return between.join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def spelled(levels: Mapping[str, Any]) -> str:

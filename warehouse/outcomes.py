@@ -22,12 +22,13 @@ group by target, reason
 order by target, count desc, reason
 """
 FAILURES = """
-select p.target, coalesce(c.status, 'never ran') as status, coalesce(c.reason, '') as reason, c.sqlstate,
+select p.target, coalesce(c.status, 'never ran') as status,
+    concat(c.reason, ' (at first ' || c.earlier || ')') as reason, c.sqlstate,
     count(*) as count, list(p.cell_id order by p.position) as cells
 from planned_cell p
 left join cell c using (run_id, cell_id, replicate)
 where p.role = 'result' and p.status = 'planned' and coalesce(c.status, '') not in ('ok', 'unsupported')
-group by p.target, c.status, c.reason, c.sqlstate
+group by p.target, c.status, c.reason, c.earlier, c.sqlstate
 order by min(p.position)
 """
 REPEATED = """

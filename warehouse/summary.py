@@ -21,7 +21,7 @@ def best_sentences(target: str, found: Sequence[Extremes]) -> list[str]:
         if (of_unit := [one for one in on_target if one.unit == unit and not one.undecided])
     ]
     undecided = [one.measure for one in on_target if one.undecided]
-    return [*sentences, *([f"No cell stands out in {listed(undecided, 6)}."] if undecided else [])]
+    return [*sentences, *([f"No cell stands out in {listed(undecided, 6, ', ')}."] if undecided else [])]
 
 
 def _best(one: Extremes) -> str:

@@ -25,6 +25,10 @@ class DuckDBFiles(Server):
         self.data_directory = self.exchange = directory
         self.url = URL.create("duckdb", database=str(directory / "matrix.duckdb"))
 
+    @property
+    def is_temporary(self) -> bool:
+        return True
+
     def version(self) -> str:
         import duckdb
 

@@ -44,6 +44,10 @@ class LaunchedServer(Server):
         self._watch: Watch | None = None
 
     @property
+    def is_temporary(self) -> bool:
+        return self.folder.record.owner.kind == "run"
+
+    @property
     def settings(self) -> Mapping[str, str]:
         return {**self.folder.record.settings, **self.folder.record.asked}
 
@@ -147,7 +151,7 @@ class LaunchedServer(Server):
         discard(self.folder)
 
     def close(self) -> None:
-        if self.folder.record.owner.kind == "run":
+        if self.is_temporary:
             self.stop()
             return
         self.restore()

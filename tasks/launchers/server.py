@@ -66,6 +66,11 @@ class Server(ABC):
     """Nobody else works on it, so CHECKPOINT is allowed."""
 
     @property
+    def is_temporary(self) -> bool:
+        """``close`` removes it with all that is in it."""
+        return False
+
+    @property
     def settings(self) -> Mapping[str, str]:
         """What was set on it in order to measure."""
         return {}

@@ -10,17 +10,21 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 
-from experiments.model import Cell, UserError
+from experiments.model import Cell
 from flows.asking import Ask, resolve
 from flows.engine import Engine
 from flows.outcome import exit_code
+from tasks.block import BlockRun
 from tasks.launchers.file import DuckDBFiles
 from tasks.launchers.place import Place
 from tasks.launchers.reaping import reap_orphans
+from tasks.launchers.server import Server
+from tasks.target_run import TargetRun
 from tests.flows.conftest import Silent
 from warehouse.publishing import publish, warehouse_file
 
@@ -88,6 +92,12 @@ def run(home: Path, measure: Callable[[Engine, Cell], object] | None = None, **a
     return engine
 
 
+def kill(server: Server, how_many: int | None = None) -> None:
+    """kill -9 of the first so many of its processes, or of all."""
+    for pid in server.processes()[:how_many]:
+        os.kill(pid, signal.SIGKILL)
+
+
 def last_statuses(engine: Engine) -> list[str]:
     return [result.status for result in engine.ledger.cells() if result.cell.role == "result"]
 
@@ -107,8 +117,7 @@ def test_a_block_whose_server_died_runs_again_from_a_fresh_load(home: Path, how_
     def measure(engine: Engine, cell: Cell) -> None:
         if cell.levels.get("index") == "btree(id)" and not killed:
             killed.append(cell.cell_id)
-            for pid in engine._targets["embedded"].server.processes()[:how_many]:
-                os.kill(pid, signal.SIGKILL)
+            kill(engine._targets["embedded"].server, how_many)
         engine.measure_cell(cell)
 
     engine = run(home, measure)
@@ -124,14 +133,68 @@ def test_a_block_whose_server_died_runs_again_from_a_fresh_load(home: Path, how_
     assert exit_code(engine.results, []) == 3
 
 
-def test_a_server_that_dies_while_the_rows_are_made_is_out_of_reach(home: Path) -> None:
+def test_a_block_that_is_over_leaves_nothing_when_the_server_dies(home: Path) -> None:
+    """All its cells are measured; its table is still there, and the index with a name that the next block needs."""
+    measured: list[str] = []
+
+    def measure(engine: Engine, cell: Cell) -> None:
+        engine.measure_cell(cell)
+        measured.append(cell.role)
+        if cell.role == "result" and measured.count("result") == 3:
+            kill(engine._targets["embedded"].server)
+
+    engine = run(home, measure)
+    assert [result.status for result in engine.results if result.cell.role == "result"] == ["ok"] * 6
+
+
+def test_a_server_that_died_between_two_blocks_is_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next block has other settings, for which the server is started again anyhow."""
+    settings = 'memory = { postgresql = ["4MB", "5MB"] }\n[settings]\nmemory = "work_mem"'
+    spec = SPEC.replace("fillfactor = { postgresql = [100, 70] }", settings)
+    (home / "experiments" / "mine" / "experiment.toml").write_text(spec)
+    closed: list[BlockRun] = []
+    close = BlockRun.close
+
+    def close_and_die(block: BlockRun) -> None:
+        close(block)
+        if block.block.cells[0].role == "result" and not closed:
+            closed.append(block)
+            kill(block.target.server)
+
+    monkeypatch.setattr(BlockRun, "close", close_and_die)
+    engine = run(home, seed=5)  # the no-op cell does not come between the blocks
+    first = next(result for result in engine.results if result.status == "failed")
+    assert first.reason == "the server died: found dead before a restart"
+    assert [result.status for result in engine.results if result.cell.cell_id == first.cell.cell_id] == ["failed", "ok"]
+    assert last_statuses(engine) == ["ok"] * 6
+    assert exit_code(engine.results, []) == 3
+
+
+def test_rows_are_made_again_where_the_server_died(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    attempts: list[TargetRun] = []
+    make_rows = TargetRun.make_rows
+
+    def make_and_die(target: TargetRun, *rest: Any) -> None:
+        make_rows(target, *rest)
+        attempts.append(target)
+        if len(attempts) == 1:
+            kill(target.server)
+
+    monkeypatch.setattr(TargetRun, "make_rows", make_and_die)
+    engine = run(home)
+    assert len(attempts) == 2
+    assert [result.status for result in engine.results if result.cell.role == "result"] == ["ok"] * 6
+
+
+def test_no_cell_runs_where_the_server_dies_of_making_the_rows(home: Path) -> None:
     write_experiment(home, source="select pg_terminate_backend(pg_backend_pid())")
-    with pytest.raises(UserError) as error:
-        run(home)
-    assert error.value.exit_code == 4
-    assert str(error.value).startswith(
-        'target "embedded": making the rows: the server died: terminating connection due to administrator command'
+    engine = run(home)
+    (end,) = {(one.status, one.reason) for one in engine.results if one.cell.role == "result"}
+    assert end[0] == "failed"
+    assert str(end[1]).startswith(
+        "making the rows: the server died: terminating connection due to administrator command"
     )
+    assert exit_code(engine.results, []) == 3
 
 
 def test_a_new_session_finds_the_rows_that_were_made(home: Path) -> None:

@@ -65,5 +65,5 @@ def test_ratios_counts_lists_and_levels_are_words() -> None:
     assert times(None) == "–"
     assert counted(1, "cell") == "1 cell"
     assert counted(2, "entry", "entries") == "2 entries"
-    assert listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
+    assert listed(["a", "b", "c", "d", "e"]) == "a; b; c and 2 more"
     assert spelled({"compression": "lz4", "fillfactor": 70}) == "compression=lz4, fillfactor=70"

@@ -247,13 +247,13 @@ def test_the_page_says_of_the_run_what_it_could_not_control(tmp_path: Path) -> N
 
     assert "1 cell was measured again." in text
     assert "failed: step index_build: could not resize shared memory segment" in text
-    assert "Load is durable, through checkpoint (on embedded through commit only);" in text
+    assert "Load is durable, through checkpoint, but on embedded, where it ends with the commit;" in text
     assert "On embedded load time ends with the commit (no checkpoint: the target is not exclusive)." in text
 
 
 def test_the_page_of_an_ordinary_run_does_not_speak_of_it(page: str) -> None:
     assert "measured again" not in page
-    assert "commit only" not in page
+    assert "but on" not in page
 
 
 def test_a_run_without_any_result_still_has_a_report(tmp_path: Path) -> None:

@@ -134,6 +134,6 @@ def test_a_cell_that_never_ran_is_told(tmp_path: Path) -> None:
         connection.execute("delete from cell where target = 'duckdb' and in_place = 'art(c2)'")
 
         assert failure_lines(connection)[1] == (
-            "duckdb: 6 cells never ran (16kB compression=none, art(c2), 16kB compression=auto, art(c2), "
-            "16kB zstd, art(c2), 256kB compression=none, art(c2), 256kB compression=auto, art(c2) and 1 more)"
+            "duckdb: 6 cells never ran (16kB compression=none, art(c2); 16kB compression=auto, art(c2); "
+            "16kB zstd, art(c2); 256kB compression=none, art(c2); 256kB compression=auto, art(c2) and 1 more)"
         )
