@@ -72,7 +72,7 @@ _DECLARED = (
     Metric("scan_time", "seconds", "lower", _TIMER, "Until a segment's part of that scan was done"),
     Metric("pages_accessed", "pages", "lower", 1.0, "Pages of table and index that a query touched"),
     Metric("compression_ratio", "ratio", "higher", 0.01, "Uncompressed over compressed size, as the engine reports it"),
-    Metric("skew", "ratio", "lower", 0.01, "Largest node over the mean of all nodes, less one"),
+    Metric("skew", "ratio", "lower", 0.01, "Table bytes: largest node over the mean of all nodes, less one"),
     Metric("rows_per_second", "per_second", "higher", 1.0, "Rows loaded per second of load_time"),
     Metric("bytes_per_second", "per_second", "higher", 1.0, "Bytes of input loaded per second of load_time"),
     Metric("tps", "per_second", "higher", 1.0, "Transactions per second"),

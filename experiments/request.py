@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from random import SystemRandom
 
@@ -132,15 +132,24 @@ def _only(experiment: Experiment, only: Iterable[str]) -> dict[str, tuple[Level,
         name, levels = _pair("--only", one, "FACTOR=LEVEL[,LEVEL], such as index=none")
         if name not in factors:
             raise UserError(f"--only: {unknown('factor', name, factors)}")
-        found = (_level(factors[name], written.strip()) for written in COMMA.split(levels))
-        asked[name] = tuple(dict.fromkeys((*asked.get(name, ()), *found)))
+        asked[name] = tuple(dict.fromkeys((*asked.get(name, ()), *_levels(factors[name], levels))))
     return asked
 
 
-def _level(factor: Factor, written: str) -> Level:
+def _levels(factor: Factor, written: str) -> Iterator[Level]:
+    """The levels of a list; one may have commas of its own, so the longest that is known comes first."""
     known: Mapping[str, Level] = {text(level): level for level in all_levels(factor)}
-    for spelling, level in known.items():
-        if spelling.replace(" ", "") == written.replace(" ", ""):
-            return level
+    spelled = {spelling.replace(" ", ""): level for spelling, level in known.items()}
+    pieces = COMMA.split(written)
+    while pieces:
+        ends = (end for end in range(len(pieces), 0, -1) if ",".join(pieces[:end]).replace(" ", "") in spelled)
+        end = next(ends, None)
+        if end is None:
+            raise _unknown_level(factor, pieces[0].strip(), known)
+        yield spelled[",".join(pieces[:end]).replace(" ", "")]
+        del pieces[:end]
+
+
+def _unknown_level(factor: Factor, written: str, known: Mapping[str, Level]) -> UserError:
     levels = f"{listed('level', known)}{hint(written, known)}"
-    raise UserError(f"--only: unknown level {quoted(written)} of {factor.name}; {levels}")
+    return UserError(f"--only: unknown level {quoted(written)} of {factor.name}; {levels}")

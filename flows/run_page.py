@@ -68,6 +68,7 @@ def show_results(console: Console, database: DuckDBPyConnection) -> None:
     from warehouse.tables import (
         checkpoint_lines,
         failure_lines,
+        lack_lines,
         repeat_lines,
         result_table,
         unsupported_lines,
@@ -78,7 +79,7 @@ def show_results(console: Console, database: DuckDBPyConnection) -> None:
         console.print(table)
     for table in verdict_tables(database):
         console.print(table)
-    for line in [*unsupported_lines(database), *checkpoint_lines(database)]:
+    for line in [*unsupported_lines(database), *checkpoint_lines(database), *lack_lines(database)]:
         console.print(line, style="yellow", soft_wrap=True)
     for line in [*repeat_lines(database), *failure_lines(database)]:
         console.print(line, style="red", soft_wrap=True)

@@ -191,18 +191,19 @@ class CellContext:
     def costs(self, step: str, repetition: int = 1, round: int | None = None) -> Iterator[None]:
         """Record WAL, CPU and bytes of what runs inside, as costs of ``step``."""
         before, undo = self._wal_positions(), self._undo()
-        with metered(self.server.processes) as reading:
+        with metered(self.target.processes) as reading:
             yield
         counted: Counted = {"repetition": repetition, "round": round}
         if undo is not None:
             self.record(step, "undo_bytes", _less(self._undo(), undo), "undo inserted, after less before", **counted)
         self._record_wal(step, before, self._wal_positions(), counted)
         usage = reading.usage
-        method = "the server's processes, /proc"
-        if usage.cpu_seconds is not None:
-            self.record(step, "cpu_time", usage.cpu_seconds, method, **counted)
-            self.record(step, "read_bytes", usage.read_bytes, method, **counted)
-            self.record(step, "write_bytes", usage.write_bytes, method, **counted)
+        method, unseen = "the server's processes, /proc", None
+        if usage.cpu_seconds is None:
+            unseen = "the server's processes, or some of them, cannot be seen"
+        self.record(step, "cpu_time", usage.cpu_seconds, method, reason=unseen, **counted)
+        self.record(step, "read_bytes", usage.read_bytes, method, reason=unseen, **counted)
+        self.record(step, "write_bytes", usage.write_bytes, method, reason=unseen, **counted)
 
     def _record_wal(self, step: str, before: WalPositions, after: WalPositions, counted: Counted) -> None:
         nodes = {node: (after[node][0] - before[node][0], _less(after[node][1], before[node][1])) for node in after}

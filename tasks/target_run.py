@@ -21,6 +21,8 @@ from tasks.launchers.server import Server, SettingsRefused
 from tasks.session import DuckDBSession, PostgresSession, open_session
 
 IDLE_SECONDS = 0.25
+NOT_ALLOWED = "42501"
+"""SQLSTATE insufficient_privilege."""
 
 
 class TargetRun:
@@ -45,9 +47,13 @@ class TargetRun:
         self.program: subprocess.Popen[str] | None = None
         self._reach: tuple[str, ...] = ()
         self.session = self._connect()
-        self.dialect: Dialect = probe(self.session, target.dialect)
-        self._pin()
-        self.make_room()
+        try:
+            self.dialect: Dialect = probe(self.session, target.dialect)
+            self._pin()
+            self.make_room()
+        except BaseException:
+            self.session.close()
+            raise
 
     def _connect(self) -> PostgresSession | DuckDBSession:
         try:
@@ -67,7 +73,10 @@ class TargetRun:
             for statement in self.dialect.schema_setup():
                 self.session.execute(statement)
         except StatementFailed as error:
-            raise UserError(f"target {self.target.name}: no schema of our own: {error}", exit_code=4) from None
+            url, told = self.server.url, str(error)
+            if error.sqlstate == NOT_ALLOWED:
+                told += f"; it needs: grant create on database {url.database} to {url.username}"
+            raise UserError(f"target {self.target.name}: no schema of our own: {told}", exit_code=4) from None
 
     def reconnect(self) -> None:
         """A new session after a restart or a crash, pinned like the one before, that goes on with its log.
@@ -175,6 +184,11 @@ class TargetRun:
         before = sum(float(row[1]) for row in self.session.rows(statement))
         time.sleep(IDLE_SECONDS)
         return (sum(float(row[1]) for row in self.session.rows(statement)) - before) / IDLE_SECONDS
+
+    def processes(self) -> list[int]:
+        """The server's processes; none where only some are seen: of a cluster that is not ours the coordinator's."""
+        is_partly_seen = self.dialect.capabilities.segments > 0 and not self.server.is_ours
+        return [] if is_partly_seen else self.server.processes()
 
     def close(self) -> None:
         """Remove what is ours from a server that stays, and leave it; where that fails the next run does it."""

@@ -49,6 +49,20 @@ select environment_id, target, facts
 from environment
 order by (select min(position) from planned_cell where planned_cell.target = environment.target), environment_id
 """
+NOT_TAKEN = """
+with missing as (
+    select c.target, m.metric, m.reason, count(distinct m.cell_id) as cells
+    from measurement m
+    join cell c using (run_id, cell_id, replicate)
+    where c.role = 'result' and c.status = 'ok' and m.status = 'ok' and m.node is null
+        and m.value is null and m.text_value is null and m.reason is not null
+    group by c.target, m.metric, m.reason
+)
+select target, reason, list(metric order by metric) as metrics, max(cells) as cells
+from missing
+group by target, reason
+order by target, cells desc, reason
+"""
 NO_CHECKPOINT = """
 select distinct target, facts->>'checkpoint' as reason
 from environment
@@ -88,6 +102,21 @@ def overhead(connection: DuckDBPyConnection) -> float | None:
 def canaries(connection: DuckDBPyConnection) -> list[Row]:
     """The fixed work beside the blocks: its middle, its range, and how far that reaches."""
     return [{**row, "reach": row["high"] / row["low"]} for row in rows(connection, CANARIES) if row["low"] > 0]
+
+
+@dataclass(frozen=True)
+class Lack:
+    """Metrics that cells of a target could not give, and the reason that they share."""
+
+    target: str
+    reason: str
+    metrics: list[str]
+    cells: int
+
+
+def lacks(connection: DuckDBPyConnection) -> list[Lack]:
+    """What was to be measured and could not be, in cells that otherwise went well."""
+    return [Lack(**row) for row in rows(connection, NOT_TAKEN)]
 
 
 def without_checkpoint(connection: DuckDBPyConnection) -> dict[str, str]:

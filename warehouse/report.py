@@ -12,7 +12,7 @@ from warehouse.extremes import extremes
 from warehouse.formatting import counted, humanise, listed, spelled, times
 from warehouse.labels import Names, read_names
 from warehouse.medians import words
-from warehouse.method import canaries, environments, methods, overhead, without_checkpoint
+from warehouse.method import canaries, environments, lacks, methods, overhead, without_checkpoint
 from warehouse.outcomes import broken_rows, cell_counts, failures, happened, repeated, unsupported, verdicts
 from warehouse.result_tables import result_tables
 from warehouse.sections import published_figures, published_rows, target_charts
@@ -75,6 +75,7 @@ def _details(connection: DuckDBPyConnection, names: Names) -> dict[str, Any]:
         "environments": environments(connection),
         "methods": methods(connection),
         "overhead": overhead(connection),
+        "lacks": lacks(connection),
         "canaries": canaries(connection),
         "without_checkpoint": without_checkpoint(connection),
     }

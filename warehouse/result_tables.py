@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 SAME = ""
 # A terminal has room for as many columns, where there are fewer of the main measures.
 FEW = 5
-WITH_STUDY_SHAPE = "select count(*) from storage_matrix where group_by is not null or lookup_scan is not null"
+WITH_STUDY_SHAPE = """
+select exists (from storage_matrix where group_by is not null or lookup_scan is not null)
+    and not exists (from measurement where metric = 'query_time' and step not in ('group_by', 'lookup'))
+"""
+"""Its queries and no others: an experiment with a step of the same name has a question of its own."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ order by min(p.position)
 
 def result_tables(connection: DuckDBPyConnection, names: Names, *, wide: bool = False) -> list[ResultTable]:
     """A table per target that has a result; ``wide`` adds what a terminal has no room for."""
-    has_study_shape = connection.execute(WITH_STUDY_SHAPE).fetchone() != (0,)
+    has_study_shape = connection.execute(WITH_STUDY_SHAPE).fetchone() == (True,)
     made = _study_table if has_study_shape else _median_table
     tables = [made(connection, names, target, wide) for target in names.targets]
     return [table for table in tables if table.columns and table.lines]

@@ -105,7 +105,7 @@ def published_figures(found: Sequence[Row], names: Names) -> list[Figure]:
     grouped: dict[tuple[str, Measure, int | None], list[tuple[CellName, Row]]] = {}
     for row in found:
         if row["comparable"] and not row["our_ratio"] == row["published_ratio"] == 1:
-            group = row["target"], Measure(row["step"], row["metric"]), row["round"]
+            group = row["target"], Measure(row["step"], row["our_metric"]), row["round"]
             grouped.setdefault(group, []).append((names.cells[row["cell_id"]], row))
     measures = {measure for _, measure, _ in grouped}
     return [

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from warehouse.formatting import counted, spelled
 from warehouse.labels import read_names
-from warehouse.method import without_checkpoint
+from warehouse.medians import words
+from warehouse.method import lacks, without_checkpoint
 from warehouse.outcomes import Refusal, broken_rows, failures, happened, repeated, unsupported, verdicts
 from warehouse.result_tables import ResultTable, result_tables
 from warehouse.selecting import Row
@@ -91,6 +92,14 @@ def failure_lines(connection: DuckDBPyConnection) -> list[str]:
 def repeat_lines(connection: DuckDBPyConnection) -> list[str]:
     """One line per reason why cells were measured again; the results are those of the last attempt."""
     return [_line(refusal) for refusal in repeated(connection, read_names(connection))]
+
+
+def lack_lines(connection: DuckDBPyConnection) -> list[str]:
+    """One line per reason why metrics are missing from cells that otherwise went well."""
+    return [
+        f"{lack.target}: no {', '.join(map(words, lack.metrics))} ({counted(lack.cells, 'cell')}): {lack.reason}"
+        for lack in lacks(connection)
+    ]
 
 
 def checkpoint_lines(connection: DuckDBPyConnection) -> list[str]:

@@ -88,15 +88,19 @@ def sizes(table: str, partitions: str) -> list[SizeQuery]:
     toast = "case when c.reltoastrelid = 0 then 0 else pg_total_relation_size(c.reltoastrelid) end"
     rest = f"pg_table_size(c.oid) - pg_relation_size(c.oid) - {toast}"
     maps = "pg_relation_size(c.oid, 'fsm') + pg_relation_size(c.oid, 'vm')"
-    by_segment = (
-        f"select 'seg' || c.gp_segment_id, sum({total}) from gp_dist_random('pg_class') c"
-        f" where c.oid = {members} group by 1 order by 1"
-    )
+
+    def by_segment(expression: str) -> str:
+        return (
+            f"select 'seg' || c.gp_segment_id, sum({expression}) from gp_dist_random('pg_class') c"
+            f" where c.oid = {members} group by 1 order by 1"
+        )
+
     ratio = f"select null::text, nullif(get_ao_compression_ratio(relid), -1) from pg_appendonly where relid = {oid}"
     return [
         whole("total_bytes", total, "pg_total_relation_size"),
-        SizeQuery("total_bytes", by_segment, "pg_total_relation_size, asked on each segment"),
+        SizeQuery("total_bytes", by_segment(total), "pg_total_relation_size, asked on each segment"),
         whole("table_bytes", "pg_relation_size(c.oid)", "pg_relation_size, main fork or segment files"),
+        SizeQuery("table_bytes", by_segment("pg_relation_size(c.oid)"), "pg_relation_size, asked on each segment"),
         whole("toast_bytes", toast, "pg_total_relation_size of the TOAST table: with its index"),
         whole("index_bytes", "pg_indexes_size(c.oid)", "pg_indexes_size"),
         whole("auxiliary_bytes", rest, "pg_table_size less main fork and TOAST: maps, auxiliary relations"),

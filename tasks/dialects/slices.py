@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from tasks.dialects.plans import ReadPlan, SegmentShare, walk
+from tasks.dialects.plans import NODE, ReadPlan, SegmentShare, walk
 
 # Greenplum 6 writes the statistics of all segments as {[...], [...]}, which is no JSON; meant are lists of pairs.
 ALLSTAT = re.compile(r'"Allstat": \{(?P<segments>(?:\s*\[[^\]]*\],?)*)\s*\}')
@@ -53,11 +53,30 @@ def _most(memory: Iterable[int]) -> int | None:
 
 
 def _shares(root: Mapping[str, Any]) -> Iterator[SegmentShare]:
-    """Those of the lowest scan, the last in the document that reads rows of a table."""
-    scans = [node["Allstat"] for _, node in walk(root, "Plans") if "Allstat" in node and "Relation Name" in node]
-    for segment in scans[-1] if scans else ():
-        rows, milliseconds = segment["Tuples"], float(segment["Time To Total Result"])
-        yield SegmentShare(f"seg{segment['Segment index']}", int(rows), milliseconds / 1000)
+    """Those of the lowest scan, the last in the document that reads a table; of a partitioned one all leaves."""
+    scans = [[root]] if _is_scan(root) else []
+    for _, node in walk(root, "Plans"):
+        below = [child for child in node.get("Plans", ()) if _is_scan(child)]
+        if below:
+            scans.append(below if node["Node Type"] == "Append" else below[-1:])
+    segments = [segment for scan in scans[-1] for segment in scan["Allstat"]] if scans else []
+    yield from _summed(
+        (f"seg{one['Segment index']}", int(one["Tuples"]), float(one["Time To Total Result"])) for one in segments
+    )
+
+
+def _is_scan(node: Mapping[str, Any]) -> bool:
+    return "Allstat" in node and "Relation Name" in node
+
+
+def _summed(shares: Iterable[tuple[str, int, float]]) -> Iterator[SegmentShare]:
+    """By segment, from milliseconds: it scans one leaf after the other."""
+    found: dict[str, tuple[int, float]] = {}
+    for node, rows, milliseconds in shares:
+        before = found.get(node, (0, 0.0))
+        found[node] = before[0] + rows, before[1] + milliseconds
+    for node, (rows, milliseconds) in found.items():
+        yield SegmentShare(node, rows, milliseconds / 1000)
 
 
 def _memory_in_text(text: str) -> Iterator[int]:
@@ -66,8 +85,31 @@ def _memory_in_text(text: str) -> Iterator[int]:
 
 
 def _shares_in_text(text: str) -> Iterator[SegmentShare]:
-    """Greenplum 5 names the segment with most rows only."""
-    lines = [line for line in text.splitlines() if "allstat:" in line or "Rows out:" in line]
-    pattern = SEGMENT if lines and "allstat:" in lines[-1] else SLOWEST
-    for found in pattern.finditer(lines[-1] if lines else ""):
-        yield SegmentShare(f"seg{found['number']}", int(found["rows"]), float(found["ms"]) / 1000)
+    """Greenplum 5 names the segment with most rows only; of several leaves the one with most is told."""
+    scans = [_numbers(SEGMENT, line) for line in _lowest(text, "allstat:")]
+    most = max((_numbers(SLOWEST, line) for line in _lowest(text, "Rows out:")), key=_rows, default=[])
+    yield from _summed(share for scan in scans or [most] for share in scan)
+
+
+def _numbers(pattern: re.Pattern[str], line: str) -> list[tuple[str, int, float]]:
+    return [(f"seg{one['number']}", int(one["rows"]), float(one["ms"])) for one in pattern.finditer(line)]
+
+
+def _rows(shares: list[tuple[str, int, float]]) -> int:
+    return sum(rows for _, rows, _ in shares)
+
+
+def _lowest(text: str, word: str) -> list[str]:
+    """The lines with ``word`` of the lowest scan: that of the last node, and of its siblings below an Append."""
+    found: list[tuple[str, str]] = []
+    above: list[tuple[int, str]] = []
+    for number, line in enumerate(text.splitlines()):
+        if node := NODE.match(line):
+            depth = len(node["indent"])
+            above = [one for one in above if one[0] < depth]
+            above.append((depth, f"{node['name']} {number}"))
+        elif word in line:
+            found.append((above[-2][1] if len(above) > 1 else "", line))
+    if found and found[-1][0].startswith("Append "):
+        return [line for parent, line in found if parent == found[-1][0]]
+    return [line for _, line in found[-1:]]

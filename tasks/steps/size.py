@@ -33,7 +33,7 @@ def _record_size(step: Step, context: CellContext, size: SizeQuery) -> None:
     for node, value in rows:
         reason = size.absent if value is None else None
         context.record(step.name, size.metric, value, size.method, node=node, reason=reason)
-    if size.metric == "total_bytes":
+    if size.metric == "table_bytes":
         _record_skew(step, context, [float(value) for node, value in rows if node is not None])
 
 
@@ -41,7 +41,7 @@ def _record_skew(step: Step, context: CellContext, shares: list[float]) -> None:
     """How much more the fullest node has than its due share."""
     if any(shares):
         skew = max(shares) * len(shares) / sum(shares) - 1
-        context.record(step.name, "skew", skew, "total_bytes by segment: largest over mean, less one")
+        context.record(step.name, "skew", skew, "table_bytes by segment: largest over mean, less one")
 
 
 def _record_values(step: Step, context: CellContext, name: str) -> None:

@@ -126,6 +126,70 @@ def test_the_text_form_says_the_same() -> None:
     assert plan.node_names == ("Gather Motion", "Seq Scan")
 
 
+PARTITIONED = """[
+  {
+    "Plan": {
+      "Node Type": "Gather Motion",
+      "Plans": [
+        {
+          "Node Type": "Append",
+          "Allstat": { [ "Segment index": 0, "Time To Total Result": "9", "Tuples": 9.0 ] },
+          "Plans": [
+            {
+              "Node Type": "Seq Scan",
+              "Relation Name": "t_1_prt_1",
+              "Allstat": {
+                [ "Segment index": 0, "Time To Total Result": "2.5", "Tuples": 6.0 ],
+                [ "Segment index": 1, "Time To Total Result": "3", "Tuples": 4.0 ]
+              }
+            },
+            {
+              "Node Type": "Seq Scan",
+              "Relation Name": "t_1_prt_2",
+              "Allstat": {
+                [ "Segment index": 0, "Time To Total Result": "1", "Tuples": 1.0 ],
+                [ "Segment index": 1, "Time To Total Result": "0", "Tuples": 0.0 ]
+              }
+            }
+          ]
+        }
+      ]
+    },
+    "Execution Time": 5.0
+  }
+]"""
+PARTITIONED_TEXT = """\
+Gather Motion 2:1  (slice1; segments: 2)  (cost=0.00..683.75 rows=47 width=40)
+  ->  Append  (cost=0.00..683.75 rows=24 width=40)
+        allstat: seg_firststart_total_ntuples/seg0_1 ms_9 ms_9//end
+        ->  Seq Scan on t_1_prt_1  (cost=0.00..683.75 rows=24 width=40)
+              allstat: seg_firststart_total_ntuples/seg0_1 ms_2.5 ms_6/seg1_8 ms_3 ms_4//end
+        ->  Seq Scan on t_1_prt_2  (cost=0.00..683.75 rows=24 width=40)
+              allstat: seg_firststart_total_ntuples/seg0_1 ms_1 ms_1/seg1_8 ms_0 ms_0//end
+Execution time: 5.0 ms"""
+JOINED_TEXT = PARTITIONED_TEXT.replace("Append", "Merge Join")
+
+
+@pytest.mark.parametrize("text", [PARTITIONED, PARTITIONED_TEXT])
+def test_the_leaves_of_a_partitioned_table_are_one_scan(text: str) -> None:
+    assert read("greenplum6", text).shares == (SegmentShare("seg0", 7, 0.0035), SegmentShare("seg1", 4, 0.003))
+
+
+def test_of_two_joined_tables_it_is_the_last() -> None:
+    expected = (SegmentShare("seg0", 1, 0.001), SegmentShare("seg1", 0, 0.0))
+    assert read("greenplum6", JOINED_TEXT).shares == expected
+    assert read("greenplum6", PARTITIONED.replace("Append", "Merge Join")).shares == expected
+
+
+def test_of_leaves_greenplum_5_names_the_one_with_most_rows() -> None:
+    leaf = "         Rows out:  Avg 2.9 rows x 48 workers.  Max {} rows (seg{}) with 21 ms to first row, 613 ms to end."
+    scan = "   ->  Append  (cost=0.00..15 rows=21 width=40)\n" + "".join(
+        f"         ->  Seq Scan on t_{rows}  (cost=0.00..15 rows=21 width=40)\n      {leaf.format(rows, segment)}\n"
+        for rows, segment in ((3, 1), (35, 6), (0, 2))
+    )
+    assert read("greenplum5", scan).shares == (SegmentShare("seg6", 35, 0.613),)
+
+
 def test_greenplum_5_names_the_segment_with_most_rows() -> None:
     plan = read("greenplum5", GREENPLUM5)
     assert plan.shares == (SegmentShare("seg6", 35, 0.613),)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.model import Cell, CellResult, Column, Levels, Measurement
+from experiments.model import Cell, CellResult, Column, Levels, Measurement, UserError
 from flows.asking import Ask, resolve
 from flows.engine import Engine
 from flows.outcome import exit_code
@@ -20,12 +20,14 @@ from tasks.dialects.registry import probe
 from tasks.errors import StatementFailed
 from tasks.launchers.greenplum import GreenplumCluster
 from tasks.launchers.postmaster import Postmaster
+from tasks.launchers.process import wait_until
 from tasks.launchers.server import Server
 from tasks.session import PostgresSession
 from tests.launchers.conftest import kill_during_insert
 
 COLUMNS = (Column("id", "integer"), Column("c1", "text"), Column("c2", "integer"))
 TABLE = "storage_matrix.t"
+ADVISORY_LOCKS = "select count(*) from pg_locks where locktype = 'advisory'"
 
 
 class Watcher:
@@ -83,6 +85,7 @@ def cluster(server_of: Callable[[str], Server]) -> GreenplumCluster:
 @pytest.fixture
 def run(cluster: GreenplumCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
     monkeypatch.setattr(cluster, "close", lambda: None)
+    monkeypatch.setattr(GreenplumCluster, "is_temporary", False)
     monkeypatch.setattr("flows.engine.acquire", lambda target, *rest, **more: cluster)
     return Runs(tmp_path, cluster)
 
@@ -286,7 +289,8 @@ def test_what_a_run_records_of_a_cluster(run: Runs) -> None:
     details = ("aoseg_bytes", "visimap_bytes", "block_directory_bytes")
     assert size["auxiliary_bytes", None] == sum(size[part, None] or 0 for part in details)
     assert values(base, "size")["block_directory_bytes", None].value == 0 < (size["block_directory_bytes", None] or 0)
-    seg0, seg1 = size["total_bytes", "seg0"] or 0, size["total_bytes", "seg1"] or 0
+    assert (size["total_bytes", "seg0"] or 0) > (size["table_bytes", "seg0"] or 0) > 0
+    seg0, seg1 = size["table_bytes", "seg0"] or 0, size["table_bytes", "seg1"] or 0
     assert size["skew", None] == pytest.approx(max(seg0, seg1) / ((seg0 + seg1) / 2) - 1)
     assert 0 <= (size["skew", None] or 0) < 0.1
     # TOAST compressed 4 kB to less than a hundred bytes before zlib saw them.
@@ -336,6 +340,9 @@ index = "build"
 query = "lookup"
 repeats = 1
 [[steps]]
+query = "scan"
+repeats = 1
+[[steps]]
 size = "size"
 """
 
@@ -351,6 +358,7 @@ def test_partitions_encodings_and_distribution_in_an_experiment(run: Runs) -> No
         "partition by range (c2) (start (0) end (1000) every ({{width}}))",
         load="insert into {{table}} select * from {{source}}",
         lookup="select * from {{table}} where c2 = 7",
+        scan="select max(c1) from {{table}}",
     )
     results = run("partitioned")
     assert {result.status for result in results} == {"ok"}, [result.reason for result in results]
@@ -359,6 +367,8 @@ def test_partitions_encodings_and_distribution_in_an_experiment(run: Runs) -> No
     for result in results:
         size = values(result, "size")
         assert (size["table_bytes", None].value or 0) > 30_000
+        scan = values(result, "scan")
+        assert sum(scan["scan_rows", node].value or 0 for node in ("seg0", "seg1")) == 2000
         assert ((size["index_bytes", None].value or 0) > 0) is (result.cell.levels["index"] != "none")
         if result.cell.levels["orientation"] == "ao_column":
             ratio = size["compression_ratio", None]
@@ -502,6 +512,7 @@ def plain_role(greenplum: PostgresSession) -> Iterator[str]:
     greenplum.execute("drop schema if exists storage_matrix cascade")
     greenplum.execute("revoke create on database postgres from plain")
     greenplum.execute("drop role plain")
+    assert wait_until(lambda: greenplum.value(ADVISORY_LOCKS) == 0, 10), "of a run that has just ended"
 
 
 def test_a_role_without_rights_and_what_is_missing_then(
@@ -518,9 +529,27 @@ def test_a_role_without_rights_and_what_is_missing_then(
         for one in result.measurements
         if one.value is None and one.text_value is None
     }
-    assert missing == {("compression_ratio", "permission denied for schema pg_aoseg")}
+    unseen = "the server's processes, or some of them, cannot be seen"
+    assert missing == {
+        ("compression_ratio", "permission denied for schema pg_aoseg"),
+        *((metric, unseen) for metric in ("cpu_time", "read_bytes", "write_bytes")),
+    }
     load = values(next(result for result in results if result.cell.levels["index"] == "none"), "load")
     assert load["load_time", None].method == "statement, commit and no checkpoint: the target is not exclusive"
+
+
+def test_a_role_that_may_make_no_schema_is_told_what_it_needs(
+    cluster: GreenplumCluster, plain_role: str, greenplum: PostgresSession, tmp_path: Path
+) -> None:
+    greenplum.execute("revoke create on database postgres from plain")
+    target = f"theirs=postgresql://{plain_role}:plain@127.0.0.1:{cluster.folder.record.ports[0]}/postgres"
+    with pytest.raises(UserError) as error:
+        Runs(tmp_path, cluster)("storage_matrix", "rows=500", target=target)
+    assert error.value.exit_code == 4
+    assert str(error.value) == (
+        "target theirs: no schema of our own: permission denied for database postgres; "
+        "it needs: grant create on database postgres to plain"
+    )
 
 
 def test_an_exclusive_target_whose_role_may_not_checkpoint(

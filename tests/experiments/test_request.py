@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.model import Target, UserError
-from experiments.request import build_request
+from experiments.model import Factor, Target, UserError
+from experiments.request import _levels, build_request
 
 HERE = Target("here", "dsn", "greenplum6")
 
@@ -57,6 +57,14 @@ def test_values_take_the_type_of_the_default(ask, written, value):
     found = ask(sets=[written]).parameters[name]
     assert found == value
     assert type(found) is type(value)
+
+
+def test_a_level_may_have_commas_of_its_own() -> None:
+    factor = Factor("column_encoding", {"*": ("none", "a:zlib:5, b:rle_type:2", "a:zlib:5")})
+    assert list(_levels(factor, "none,a:zlib:5,b:rle_type:2")) == ["none", "a:zlib:5, b:rle_type:2"]
+    assert list(_levels(factor, "a:zlib:5, none")) == ["a:zlib:5", "none"]
+    with pytest.raises(UserError, match='unknown level "b:zlib:5" of column_encoding'):
+        list(_levels(factor, "a:zlib:5, b:zlib:5"))
 
 
 @pytest.mark.parametrize(

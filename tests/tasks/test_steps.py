@@ -81,6 +81,9 @@ class FakeTarget:
     def no_checkpoint(self) -> str | None:
         return None if self.server.is_exclusive else "no checkpoint: the target is not exclusive"
 
+    def processes(self) -> list[int]:
+        return self.server.processes()
+
     def settle(self, settings: Mapping[str, str]) -> bool:
         self.settings = dict(settings)
         return True

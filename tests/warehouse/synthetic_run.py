@@ -119,10 +119,15 @@ def write_run(home: Path, verdicts: Sequence[Verdict] = ()) -> RunLedger:
 
 
 def write_unlucky_run(home: Path) -> RunLedger:
-    """The same run: the cell that failed has been measured again, and one target was not ours to checkpoint."""
+    """The same run: the failed cell was measured again, with values missing, and one target was not checkpointed."""
     ledger = write_run(home)
     failed = next(cell for cell in ledger.cells() if cell.status == "failed")
-    again = replace(failed, status="ok", reason=None, sqlstate=None, attempt=2)
+    refused = Measurement(
+        "size", "compression_ratio", "ratio", None, "f()", failed.started_at, reason="permission denied"
+    )
+    unseen = replace(refused, metric="cpu_time", unit="seconds")
+    measured = (*failed.measurements, refused, unseen)
+    again = replace(failed, status="ok", reason=None, sqlstate=None, attempt=2, measurements=measured)
     shared = {"checkpoint": "no checkpoint: the target is not exclusive"}
     environment = ledger.write_environment("embedded", FACTS | ENGINES["embedded"] | shared)
     ledger.write_cell(replace(again, environment_id=environment))

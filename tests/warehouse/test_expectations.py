@@ -97,7 +97,7 @@ def test_fewer_rows_than_promised_are_inconclusive_and_the_lost_cells_are_named(
     assert said.outcome == "inconclusive"
     assert said.detail == (
         "1 of 2 promised rows is there, and these cells gave no result: "
-        "embedded: pglz external fillfactor=70 hash(c2) (failed), duckdb: 16kB compression=auto art(c2) (timeout)"
+        "embedded: pglz external fillfactor=70 hash(c2) (failed); duckdb: 16kB compression=auto art(c2) (timeout)"
     )
 
 

@@ -248,6 +248,7 @@ def test_the_page_says_of_the_run_what_it_could_not_control(tmp_path: Path) -> N
     assert "1 cell was measured again." in text
     assert "failed: step index_build: could not resize shared memory segment" in text
     assert "Load is durable, through checkpoint, but on embedded, where it ends with the commit;" in text
+    assert "On embedded: compression ratio, cpu time (1 cell): permission denied." in text
     assert "On embedded load time ends with the commit (no checkpoint: the target is not exclusive)." in text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -15,6 +16,7 @@ from warehouse.loading import run_database
 from warehouse.tables import (
     checkpoint_lines,
     failure_lines,
+    lack_lines,
     repeat_lines,
     result_table,
     unsupported_lines,
@@ -122,11 +124,34 @@ def test_why_a_cell_was_measured_again_is_told_and_where_a_load_was_not_made_dur
         assert checkpoint_lines(connection) == [
             "embedded: no checkpoint: the target is not exclusive; its load times end with the commit"
         ]
+        assert lack_lines(connection) == [
+            "embedded: no compression ratio, cpu time (1 cell): permission denied",
+        ]
         assert len(failure_lines(connection)) == 1
 
 
 def test_an_ordinary_run_has_no_such_lines(connection: duckdb.DuckDBPyConnection) -> None:
-    assert repeat_lines(connection) == checkpoint_lines(connection) == []
+    assert repeat_lines(connection) == checkpoint_lines(connection) == lack_lines(connection) == []
+
+
+def test_an_experiment_with_another_query_beside_the_studys_has_a_column_for_it(tmp_path: Path) -> None:
+    with run_database(write_run(tmp_path).directory) as connection:
+        connection.execute("update measurement set step = 'scan' where step = 'group_by'")
+        heading = " ".join(" ".join(printed(table)[2:5]) for table in result_table(connection))
+
+    assert "scan" in heading.split()
+    assert "group-by" not in heading
+
+
+def test_a_cell_that_failed_twice_says_both_reasons(tmp_path: Path) -> None:
+    ledger = write_run(tmp_path)
+    failed = next(cell for cell in ledger.cells() if cell.status == "failed")
+    ledger.write_cell(replace(failed, reason="step load: the server died", sqlstate=None, attempt=2))
+    with run_database(ledger.directory) as connection:
+        assert failure_lines(connection)[0] == (
+            "embedded: 1 cell failed (external fillfactor=70, hash(c2)): "
+            f"step load: the server died (at first failed: {FAILURE})"
+        )
 
 
 def test_a_cell_that_never_ran_is_told(tmp_path: Path) -> None:
