@@ -65,24 +65,16 @@ def run_and_show(home: Path, ask: Ask, *, as_json: bool) -> int:
 
 def show_results(console: Console, database: DuckDBPyConnection) -> None:
     """The tables of one run, and what could not be measured."""
-    from warehouse.tables import (
-        checkpoint_lines,
-        failure_lines,
-        lack_lines,
-        repeat_lines,
-        result_table,
-        unsupported_lines,
-        verdict_tables,
-    )
+    from warehouse import tables
 
-    for table in result_table(database):
+    for table in [*tables.result_table(database), *tables.verdict_tables(database)]:
         console.print(table)
-    for table in verdict_tables(database):
-        console.print(table)
-    for line in [*unsupported_lines(database), *checkpoint_lines(database), *lack_lines(database)]:
-        console.print(line, style="yellow", soft_wrap=True)
-    for line in [*repeat_lines(database), *failure_lines(database)]:
-        console.print(line, style="red", soft_wrap=True)
+    remarks = tables.unsupported_lines, tables.checkpoint_lines, tables.lack_lines
+    losses = tables.repeat_lines, tables.failure_lines
+    for style, kinds in (("yellow", remarks), ("red", losses)):
+        for lines in kinds:
+            for line in lines(database):
+                console.print(line, style=style, soft_wrap=True)
 
 
 def _show_endnotes(console: Console, home: Path, seed: int, finished: Finished) -> None:

@@ -51,7 +51,7 @@ class Waiting(threading.Thread):
 
 def test_whoever_waits_for_a_backend_is_told_that_its_postmaster_died(server: LaunchedServer) -> None:
     waiting = Waiting(server)
-    family = {pid: started(pid) for pid in server.processes()}
+    family = {pid: born for pid in server.processes() if (born := started(pid))}
     os.kill(next(iter(family)), signal.SIGKILL)
     waiting.join(20)
     assert isinstance(waiting.error, psycopg.OperationalError)
