@@ -14,6 +14,7 @@ from experiments.sqlfiles import rendered_sql, sql_file
 from experiments.template import Fragment
 from tasks.datafiles import RowFile
 from tasks.dialects.dialect import Dialect
+from tasks.dialects.quoting import identifier
 from tasks.dialects.registry import probe
 from tasks.environment import host_facts
 from tasks.errors import ServerGone, StatementFailed, StatementTimeout
@@ -75,7 +76,8 @@ class TargetRun:
         except StatementFailed as error:
             url, told = self.server.url, str(error)
             if error.sqlstate == NOT_ALLOWED:
-                told += f"; it needs: grant create on database {url.database} to {url.username}"
+                database, role = identifier(url.database or ""), identifier(url.username or "")
+                told += f"; it needs: grant create on database {database} to {role}"
             raise UserError(f"target {self.target.name}: no schema of our own: {told}", exit_code=4) from None
 
     def reconnect(self) -> None:

@@ -27,6 +27,12 @@ def reason(lines: Sequence[str]) -> str:
     return "; ".join(text for _, text in [told[fatal], *after])
 
 
+def is_told(lines: Sequence[str]) -> bool:
+    """Whether there is a reason among them; a server that was killed has none."""
+    told = (severity for line in lines if "[Alarm Module]" not in line for severity, _ in _told(line))
+    return any(severity in FATAL for severity in told)
+
+
 def last_lines(lines: Sequence[str]) -> str:
     """The last of them in one line, for want of one that is marked as the reason."""
     return " / ".join(line.strip() for line in lines[-3:])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from experiments.model import Target, UserError
 from experiments.settings import server_text
+from tasks.errors import ServerGone
 from tasks.launchers.connection import answer, is_up
 from tasks.launchers.postmaster import Postmaster, StartFailed, discard
 from tasks.launchers.process import Account, wait_until
@@ -64,7 +65,7 @@ class LaunchedServer(Server):
             return self.alive()
 
         if not wait_until(is_back, RECOVERY_SECONDS):
-            raise StartFailed(f"no answer within {RECOVERY_SECONDS} s")
+            raise StartFailed(f"no answer within {RECOVERY_SECONDS} s", is_told=False)
         self._watch = Watch(self.nodes)
 
     def _unwatch(self) -> None:
@@ -120,8 +121,16 @@ class LaunchedServer(Server):
         except StartFailed as failure:
             if settings is None:
                 raise self._gone(failure) from None
-            self._restart_with(former)
+            self._go_back(former)
+            if not failure.is_told:
+                raise ServerGone(f"while it was started: {failure}") from None
             raise self._refused(settings, failure) from None
+
+    def _go_back(self, former: Mapping[str, str]) -> None:
+        try:
+            self._restart_with(former)
+        except StartFailed as failure:
+            raise self._gone(failure) from None
 
     def _restart_with(self, asked: Mapping[str, str]) -> None:
         """The record first: should we be killed, the next user of a server that stays up knows what to undo."""

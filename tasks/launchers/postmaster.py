@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tasks.launchers.complaint import ignored, reason
+from tasks.launchers.complaint import ignored, is_told, reason
 from tasks.launchers.process import Account, family, send, started, wait_until
 from tasks.launchers.record import ServerFolder
 from tasks.launchers.shared_memory import remove_segment
@@ -20,7 +20,14 @@ KILL_SECONDS = 10
 
 
 class StartFailed(Exception):
-    """The postmaster did not come up; the text is its own reason, in one line."""
+    """The postmaster did not come up; the text is its own reason, in one line.
+
+    ``is_told`` where it gave one: it refuses what it was asked for. Without one it was killed, or is still at it.
+    """
+
+    def __init__(self, reason: str, *, is_told: bool = True) -> None:
+        super().__init__(reason)
+        self.is_told = is_told
 
 
 @dataclass
@@ -80,7 +87,7 @@ class Postmaster:
             result = self.account.run(self.starter(), self.folder.path, self.environment, output=log)
         lines = self._lines(begin)
         if result.returncode != 0:
-            raise StartFailed(reason(lines))
+            raise StartFailed(reason(lines), is_told=is_told(lines))
         self.ignored = ignored(lines)
 
     def starter(self) -> list[str | Path]:

@@ -105,7 +105,8 @@ class Server(ABC):
     def restart(self, settings: Mapping[str, str] | None = None) -> None:
         """Restart with the same settings, or with those of the launch and these; connections are lost.
 
-        Raises SettingsRefused, with the former settings in force again.
+        Raises SettingsRefused where the server says so, ServerGone where it died of it or was killed; with the former
+        settings in force again.
         """
 
     def restore(self) -> None:  # noqa: B027 - most kinds of server have nothing to undo

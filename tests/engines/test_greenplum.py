@@ -548,7 +548,7 @@ def test_a_role_that_may_make_no_schema_is_told_what_it_needs(
     assert error.value.exit_code == 4
     assert str(error.value) == (
         "target theirs: no schema of our own: permission denied for database postgres; "
-        "it needs: grant create on database postgres to plain"
+        'it needs: grant create on database "postgres" to "plain"'
     )
 
 

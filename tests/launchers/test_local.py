@@ -13,8 +13,10 @@ import psycopg
 import pytest
 
 from experiments.model import Target, UserError
+from tasks.errors import ServerGone
 from tasks.launchers.connection import answer, connect
 from tasks.launchers.place import Place
+from tasks.launchers.postmaster import Postmaster
 from tasks.launchers.process import started, wait_until
 from tasks.launchers.registry import launch
 from tasks.launchers.server import Owner, Server, SettingsRefused
@@ -183,6 +185,18 @@ def test_a_refused_setting_tells_the_servers_reason_and_leaves_it_as_it_was(
     assert str(error.value) == f'target "embedded": {reason}'
     assert answer(embedded.url, "show work_mem") == "5MB"
     assert answer(embedded.url, "show wal_level") == "replica"
+
+
+def test_a_server_that_is_killed_while_it_starts_has_refused_nothing(
+    embedded: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedded.restart({"work_mem": "5MB"})
+    starter = Postmaster.starter
+    killed = iter([["sh", "-c", "kill -9 $$"]])
+    monkeypatch.setattr(Postmaster, "starter", lambda postmaster: next(killed, None) or starter(postmaster))
+    with pytest.raises(ServerGone, match="while it was started"):
+        embedded.restart({"work_mem": "6MB"})
+    assert answer(embedded.url, "show work_mem") == "5MB"
 
 
 def test_a_setting_with_quotes_stays_one_setting(embedded: Server) -> None:

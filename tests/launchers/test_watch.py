@@ -19,8 +19,8 @@ from tasks.launchers.registry import launch
 from tasks.launchers.server import Owner
 from tests.launchers.conftest import EMBEDDED
 
-BUSY = "select count(*) from generate_series(1, 100000000000) g"
-"""No wait in it at which a backend would look whether its postmaster lives."""
+BUSY = "select count(*) from (select generate_series(1, 100000000000)) as g"
+"""No wait in it at which a backend would look whether its postmaster lives, and nothing that it keeps."""
 WORKING = "select count(*) from pg_stat_activity where query = %s and state = 'active'"
 
 
