@@ -142,11 +142,13 @@ def _levels(factor: Factor, written: str) -> Iterator[Level]:
     spelled = {spelling.replace(" ", ""): level for spelling, level in known.items()}
     pieces = COMMA.split(written)
     while pieces:
-        ends = (end for end in range(len(pieces), 0, -1) if ",".join(pieces[:end]).replace(" ", "") in spelled)
-        end = next(ends, None)
-        if end is None:
+        for end in range(len(pieces), 0, -1):
+            spelling = ",".join(pieces[:end]).replace(" ", "")
+            if spelling in spelled:
+                break
+        else:
             raise _unknown_level(factor, pieces[0].strip(), known)
-        yield spelled[",".join(pieces[:end]).replace(" ", "")]
+        yield spelled[spelling]
         del pieces[:end]
 
 

@@ -69,12 +69,10 @@ def show_results(console: Console, database: DuckDBPyConnection) -> None:
 
     for table in [*tables.result_table(database), *tables.verdict_tables(database)]:
         console.print(table)
-    remarks = tables.unsupported_lines, tables.checkpoint_lines, tables.lack_lines
-    losses = tables.repeat_lines, tables.failure_lines
-    for style, kinds in (("yellow", remarks), ("red", losses)):
-        for lines in kinds:
-            for line in lines(database):
-                console.print(line, style=style, soft_wrap=True)
+    for line in (*tables.unsupported_lines(database), *tables.checkpoint_lines(database), *tables.lack_lines(database)):
+        console.print(line, style="yellow", soft_wrap=True)
+    for line in (*tables.repeat_lines(database), *tables.failure_lines(database)):
+        console.print(line, style="red", soft_wrap=True)
 
 
 def _show_endnotes(console: Console, home: Path, seed: int, finished: Finished) -> None:

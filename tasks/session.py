@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from sqlalchemy.engine import URL
 
+# What becomes of a statement that is cancelled is ours to tell.
+logging.getLogger("psycopg").setLevel(logging.ERROR)
+
 Row = tuple[Any, ...]
 COPY_BLOCK = 128 * 1024
 """As psql sends them, more or less; larger ones are no faster."""
@@ -145,9 +148,6 @@ class PostgresSession(LoggedSession):
         super().__init__()
         import psycopg
         from psycopg.types.string import TextLoader
-
-        # What becomes of a statement that is cancelled is ours to tell.
-        logging.getLogger("psycopg").setLevel(logging.ERROR)
 
         from tasks.engines import family_engine
 

@@ -89,10 +89,16 @@ class RunLedger:
         """Every attempt at every cell, by cell and replicate, the last one last."""
         return [read_json(path, CellResult) for _, path in sorted(self._attempts())]
 
+    def histories(self) -> list[list[CellResult]]:
+        """The attempts at each cell and replicate, by cell, the last one last."""
+        found: dict[tuple[str, int], list[CellResult]] = {}
+        for attempt in self.attempts():
+            found.setdefault((attempt.cell.cell_id, attempt.cell.replicate), []).append(attempt)
+        return list(found.values())
+
     def cells(self) -> list[CellResult]:
         """The last attempt at each cell and replicate, by cell."""
-        last = {(cell, replicate): path for (cell, replicate, _), path in sorted(self._attempts())}
-        return [read_json(path, CellResult) for path in last.values()]
+        return [attempts[-1] for attempts in self.histories()]
 
     def _attempts(self) -> Iterator[tuple[tuple[str, int, int], Path]]:
         for path in self.directory.glob("cell-*.json"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -25,7 +25,7 @@ def run_rows(ledger: RunLedger, unfinished: Unfinished) -> Rows:
     """All rows of a run by table; ``unfinished`` is the status of a run without ``finish.json``."""
     # Taken before the files are read: what changes meanwhile is then loaded again.
     fingerprint = ledger.fingerprint()
-    run, finish, histories = ledger.run(), ledger.finished(), _histories(ledger.attempts())
+    run, finish, histories = ledger.run(), ledger.finished(), ledger.histories()
     results = [attempts[-1] for attempts in histories]
     plan = PlanWording(run)
     return {
@@ -127,14 +127,6 @@ def _named(run: Run, plan: PlanWording, cell: Cell) -> Row:
 
 def _planned(run: Run, plan: PlanWording, cell: Cell, position: int) -> Row:
     return {**_named(run, plan, cell), "status": cell.status, "reason": cell.reason, "position": position}
-
-
-def _histories(attempts: Sequence[CellResult]) -> list[list[CellResult]]:
-    """The attempts at each cell and replicate, the last one last."""
-    found: dict[tuple[str, int], list[CellResult]] = {}
-    for attempt in attempts:
-        found.setdefault((attempt.cell.cell_id, attempt.cell.replicate), []).append(attempt)
-    return list(found.values())
 
 
 def _cells(run: Run, plan: PlanWording, histories: list[list[CellResult]]) -> Iterator[Row]:

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from tasks.dialects.plans import NODE, ReadPlan, SegmentShare, walk
 
@@ -21,6 +21,14 @@ SEGMENT = re.compile(r"/seg(?P<number>\d+)_[\d.]+ ms_(?P<ms>[\d.]+) ms_(?P<rows>
 SLOWEST = re.compile(
     r"Max (?P<rows>\d+) rows \(seg(?P<number>\d+)\) with (?:[\d.]+ ms to first row, )?(?P<ms>[\d.]+) ms"
 )
+
+
+class Node(NamedTuple):
+    """A node of a plan in the text form: how far it is indented, and in which line it stands."""
+
+    depth: int
+    line: int
+    name: str
 
 
 def mended(text: str) -> str:
@@ -101,15 +109,15 @@ def _rows(shares: list[tuple[str, int, float]]) -> int:
 
 def _lowest(text: str, word: str) -> list[str]:
     """The lines with ``word`` of the lowest scan: that of the last node, and of its siblings below an Append."""
-    found: list[tuple[str, str]] = []
-    above: list[tuple[int, str]] = []
+    found: list[tuple[Node | None, str]] = []
+    above: list[Node] = []
     for number, line in enumerate(text.splitlines()):
         if node := NODE.match(line):
             depth = len(node["indent"])
-            above = [one for one in above if one[0] < depth]
-            above.append((depth, f"{node['name']} {number}"))
+            above = [*(one for one in above if one.depth < depth), Node(depth, number, node["name"])]
         elif word in line:
-            found.append((above[-2][1] if len(above) > 1 else "", line))
-    if found and found[-1][0].startswith("Append "):
-        return [line for parent, line in found if parent == found[-1][0]]
+            found.append((above[-2] if len(above) > 1 else None, line))
+    lowest = found[-1][0] if found else None
+    if lowest is not None and lowest.name == "Append":
+        return [line for parent, line in found if parent == lowest]
     return [line for _, line in found[-1:]]

@@ -13,11 +13,8 @@ CSV = re.compile(r',"(LOG|FATAL|PANIC|ERROR)","\w{5}","((?:[^"]|"")*)",(?:"((?:[
 
 
 def reason(lines: Sequence[str]) -> str:
-    """The first fatal message with its detail and hint, in one line; without any, the last lines as they are.
-
-    openGauss begins each start with complaints about an alarm system that nobody installed.
-    """
-    told = [pair for line in lines if "[Alarm Module]" not in line for pair in _told(line)]
+    """The first fatal message with its detail and hint, in one line; without any, the last lines as they are."""
+    told = _messages(lines)
     fatal = next((index for index, (severity, _) in enumerate(told) if severity in FATAL), None)
     if fatal is None:
         return last_lines(lines) or "nothing in its log"
@@ -29,8 +26,7 @@ def reason(lines: Sequence[str]) -> str:
 
 def is_told(lines: Sequence[str]) -> bool:
     """Whether there is a reason among them; a server that was killed has none."""
-    told = (severity for line in lines if "[Alarm Module]" not in line for severity, _ in _told(line))
-    return any(severity in FATAL for severity in told)
+    return any(severity in FATAL for severity, _ in _messages(lines))
 
 
 def last_lines(lines: Sequence[str]) -> str:
@@ -42,6 +38,11 @@ def ignored(lines: Sequence[str]) -> dict[str, str]:
     """Settings that the server started without, and how it said so: Greenplum warns where PostgreSQL refuses."""
     found = (re.search(r'"+(\w+)"+: ((?:setting is|can not be set)[^"]*ignored[^"]*)', line) for line in lines)
     return {match[1]: match[2].strip() for match in found if match}
+
+
+def _messages(lines: Sequence[str]) -> list[tuple[str, str]]:
+    """Severities and texts. openGauss begins each start with complaints about an alarm system that nobody installed."""
+    return [pair for line in lines if "[Alarm Module]" not in line for pair in _told(line)]
 
 
 def _told(line: str) -> Iterator[tuple[str, str]]:

@@ -107,9 +107,10 @@ class Postmaster:
 
     def pid(self) -> int | None:
         """The postmaster, if the one that its data directory names is alive and works there."""
-        if self._seen is None or started(self._seen[0]) != self._seen[1]:
-            self._seen = self._look()
-        return self._seen[0] if self._seen else None
+        seen = self._seen  # another thread may ask, too
+        if seen is None or started(seen[0]) != seen[1]:
+            seen = self._seen = self._look()
+        return seen[0] if seen else None
 
     def processes(self) -> list[int]:
         pid = self.pid()
